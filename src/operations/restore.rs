@@ -58,11 +58,9 @@ impl Restore {
         if mode == Mode::Apply { progress::during(Work::Restoring, restore) } else { restore() }
     }
 
-    /// What is served once it is needed: also the kinds that archived CRDs define.
+    /// What is served once it is needed.
     fn with_defined(&self) -> Resources {
-        let served = self.resources.iter().map(|(_, resource)| resource.clone());
-        let defined = self.plan.items.iter().flat_map(Item::defines);
-        Resources::new(served.chain(defined).collect(), self.resources.preferred_versions().to_vec())
+        with_defined(&self.resources, self.plan.items.iter().map(|item| &item.archived))
     }
 
     /// The least rights that this needs if none of its objects exists.
@@ -90,6 +88,12 @@ impl Restore {
         rights.grant(&resources, wanted(&self.plan, &resources, &absent).into_iter().chain(owners).map(placed));
         rights
     }
+}
+
+/// The served resources, with the kinds that archived CRDs define: these may not be served any more, or not yet.
+fn with_defined<'a>(served: &Resources, archived: impl IntoIterator<Item = &'a Archived>) -> Resources {
+    let all = served.iter().map(|(_, resource)| resource.clone()).chain(archived.into_iter().flat_map(defined));
+    Resources::new(all.collect(), served.preferred_versions().to_vec())
 }
 
 /// How many objects would be created, and how many objects of an earlier restore completed.
@@ -186,12 +190,7 @@ impl RestoreRequest {
     }
 
     fn named(&self, archived: &[Archived], resources: &Resources) -> Result<BTreeSet<ItemId>, OperationError> {
-        // Kinds that archived CRDs define may not be served any more.
-        let served = resources.iter().map(|(_, resource)| resource.clone());
-        let resources = Resources::new(
-            served.chain(archived.iter().flat_map(defined)).collect(),
-            resources.preferred_versions().to_vec(),
-        );
+        let resources = with_defined(resources, archived);
         let mut found = BTreeSet::new();
         for (type_name, name) in targets::type_and_names(&self.targets)? {
             let is_kind: Box<dyn Fn(&Archived) -> bool> = match resources.find_type(&type_name) {

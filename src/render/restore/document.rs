@@ -5,7 +5,7 @@ use serde::Serialize;
 use gc_cluster::act::Mode;
 use gc_core::{
     document::{Head, ObjectJson},
-    restore::{Archived, Difference, Lost, Outcome, StillNamed},
+    restore::{Archived, Detached, Difference, Lost, Outcome, StillNamed},
 };
 
 use super::RestoreView;
@@ -41,18 +41,12 @@ struct RestoredJson<'a> {
     needs: Option<ObjectJson<'a>>,
     #[serde(skip_serializing_if = "<[Difference]>::is_empty")]
     differences: &'a [Difference],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unowned: Vec<DetachedJson<'a>>,
+    #[serde(skip_serializing_if = "<[Detached]>::is_empty")]
+    unowned: &'a [Detached],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     unfinished: &'a [String],
     #[serde(skip_serializing_if = "<[StillNamed]>::is_empty")]
     still_names: &'a [StillNamed],
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct DetachedJson<'a> {
-    reference: &'a serde_json::Value,
-    because: &'a str,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -78,10 +72,6 @@ impl<'a> RestorationDocument<'a> {
                     (None, None, &[][..])
                 }
             };
-            let unowned = restored.detached.iter().map(|detached| DetachedJson {
-                reference: &item.archived.references[detached.reference].written,
-                because: &detached.why,
-            });
             RestoredJson {
                 object: named(&item.archived),
                 archived_namespace: item.archived.moved_from.as_deref(),
@@ -90,7 +80,7 @@ impl<'a> RestorationDocument<'a> {
                 because,
                 needs,
                 differences,
-                unowned: unowned.collect(),
+                unowned: &restored.detached,
                 unfinished: &restored.unfinished,
                 still_names: &item.still_named,
             }

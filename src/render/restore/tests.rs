@@ -74,7 +74,10 @@ fn restored() -> (RestorePlan, Vec<Restored>) {
         left_out(2),
         there(Outcome::Created),
         Restored {
-            detached: vec![Detached { reference: 0, why: "Deployment/gone -n shop does not exist".to_owned() }],
+            detached: vec![Detached {
+                reference: plan.items[4].archived.references[0].clone(),
+                why: "Deployment/gone -n shop does not exist".to_owned(),
+            }],
             ..there(Outcome::Created)
         },
         Restored {

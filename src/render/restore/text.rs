@@ -15,7 +15,7 @@ use crate::render::{
 };
 use gc_cluster::act::Mode;
 use gc_core::{
-    restore::{Archived, Difference, Item, Outcome, Restored, StillNamed},
+    restore::{Archived, Detached, Difference, Item, Outcome, OwnerReference, Restored, StillNamed},
     wording::{count, thousands},
 };
 
@@ -47,7 +47,7 @@ impl RestoreView<'_> {
     fn lines(&self, wide: bool) -> Vec<Line> {
         let mut groups: BTreeMap<(usize, String), Vec<(&Archived, State)>> = BTreeMap::new();
         for (item, restored) in self.objects() {
-            let state = self.state(item, restored);
+            let state = self.state(restored);
             // What is left out is folded by its reason.
             let reason = if restored.is_left_out() { state.3.clone() } else { String::new() };
             groups.entry((state.0, reason)).or_default().push((&item.archived, state));
@@ -70,16 +70,16 @@ impl RestoreView<'_> {
         lines
     }
 
-    fn state(&self, item: &Item, restored: &Restored) -> State {
+    fn state(&self, restored: &Restored) -> State {
         match &restored.outcome {
             Outcome::Failed(why) => (0, Fate::Error, "failed", why.clone()),
             Outcome::Blocked(by) => {
                 (1, Fate::Untouched, "not tried", format!("it needs {}", self.plan.items[*by].archived.place))
             }
             Outcome::Different(differences) => (2, Fate::Warning, "differs", differs(differences)),
-            Outcome::Created => (3, Fate::Kept, "created", detached(item, restored)),
-            Outcome::WouldBeCreated => (3, Fate::Kept, "would be created", detached(item, restored)),
-            Outcome::Same | Outcome::AlreadyBack => (4, Fate::Untouched, "exists", detached(item, restored)),
+            Outcome::Created => (3, Fate::Kept, "created", detached(restored)),
+            Outcome::WouldBeCreated => (3, Fate::Kept, "would be created", detached(restored)),
+            Outcome::Same | Outcome::AlreadyBack => (4, Fate::Untouched, "exists", detached(restored)),
             Outcome::LeftOut(why) => (5, Fate::Untouched, "left out", why.to_string()),
         }
     }
@@ -175,10 +175,9 @@ fn unfinished(item: &Item, restored: &Restored) -> Option<String> {
     (!what.is_empty()).then(|| format!("{}: {what}", item.archived.place))
 }
 
-fn detached(item: &Item, restored: &Restored) -> String {
-    let describe = restored.detached.iter().map(|detached| {
-        let owner = &item.archived.references[detached.reference].place;
-        format!("no longer owned by {}/{} ({})", owner.kind, owner.name, detached.why)
+fn detached(restored: &Restored) -> String {
+    let describe = restored.detached.iter().map(|Detached { reference: OwnerReference { place, .. }, why }| {
+        format!("no longer owned by {}/{} ({why})", place.kind, place.name)
     });
     describe.collect::<Vec<_>>().join("; ")
 }

@@ -2,7 +2,7 @@
 //! nothing (409), and the object is read again. And whether the API server accepts changes of an object at all: it may
 //! no longer satisfy the schema of its CRD.
 
-use std::time::Instant;
+use std::{convert::Infallible, time::Instant};
 
 use futures::{StreamExt as _, stream};
 use http::{Method, StatusCode};
@@ -126,6 +126,19 @@ pub(super) enum UpdateError<E> {
     Unstable(Failure),
     /// The caller stopped.
     Stopped(E),
+}
+
+impl UpdateError<Infallible> {
+    /// The failure, where the caller never stops; `None` if the object is gone.
+    pub(super) fn failure(self) -> Option<Failure> {
+        match self {
+            UpdateError::Gone => None,
+            UpdateError::Reading(failure) | UpdateError::Writing(failure) | UpdateError::Unstable(failure) => {
+                Some(failure)
+            }
+            UpdateError::Stopped(never) => match never {},
+        }
+    }
 }
 
 /// Reads and writes one object until no other client writes in between.

@@ -1,13 +1,10 @@
 //! How a held object is created again: first in a form that makes its controller start nothing, then as it was.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::{
-    model::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER},
-    restore::drop_server_fields,
-};
+use crate::restore::{drop_finalizers_of_deletion, drop_server_fields, keep_items};
 
-use super::{HOLD, LABEL, UNCANCELLED};
+use super::LABEL;
 
 /// The value of `spec.managedBy` of Jobs that are Kubernetes' own (pkg/apis/batch).
 pub(super) const JOB_CONTROLLER: &str = "kubernetes.io/job-controller";
@@ -36,9 +33,7 @@ impl Anew {
             }
             if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
                 drop_server_fields(metadata);
-                keep_items(metadata, "finalizers", |finalizer| {
-                    ![HOLD, UNCANCELLED, FOREGROUND_FINALIZER, ORPHAN_FINALIZER].iter().any(|ours| finalizer == ours)
-                });
+                drop_finalizers_of_deletion(metadata);
                 keep_items(metadata, "ownerReferences", |owner| !lost.iter().any(|uid| owner["uid"] == **uid));
                 let labels = metadata.entry("labels").or_insert_with(|| json!({}));
                 labels[LABEL] = whole["metadata"]["uid"].clone();
@@ -77,15 +72,6 @@ fn set(object: &mut Value, field: &str, value: Value) -> Value {
     before
 }
 
-/// Keeps some items of a list, and drops the list if it is then empty.
-fn keep_items(metadata: &mut Map<String, Value>, field: &str, keep: impl FnMut(&Value) -> bool) {
-    let Some(items) = metadata.get_mut(field).and_then(Value::as_array_mut) else { return };
-    items.retain(keep);
-    if items.is_empty() {
-        metadata.remove(field);
-    }
-}
-
 /// Whether a Job is complete or has failed (pkg/controller/job/util: IsJobFinished).
 pub fn has_finished(job: &Value) -> bool {
     let is_end = |condition: &Value| {
@@ -119,6 +105,7 @@ pub fn counts_none(group: &str, live: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hold::{HOLD, UNCANCELLED};
 
     fn anew(group: &str, kind: &str, spec: Value, status: Value) -> Anew {
         let whole = json!({"apiVersion": format!("{group}/v1"), "kind": kind,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::group_of;
@@ -37,17 +38,21 @@ impl fmt::Display for Place {
     }
 }
 
-/// An entry of an archived object's `metadata.ownerReferences`.
-#[derive(Clone, Debug, PartialEq)]
+/// An entry of an archived object's `metadata.ownerReferences`. In documents, it is as written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OwnerReference {
     /// The owner's uid when it was archived.
+    #[serde(skip)]
     pub uid: String,
     /// The owner's coordinates according to the reference, in the namespace of the dependent. Only the server knows
     /// whether the kind is namespaced.
+    #[serde(skip)]
     pub place: Place,
     /// `controller: true`.
+    #[serde(skip)]
     pub controller: bool,
     /// The reference as written, with all fields.
+    #[serde(flatten)]
     pub written: Value,
 }
 

@@ -63,7 +63,7 @@ pub(super) fn as_created(place: &Place, whole: &Value) -> Value {
     if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
         drop_server_fields(metadata);
         metadata.remove("ownerReferences");
-        clean_finalizers(metadata);
+        drop_finalizers_of_deletion(metadata);
         for (group, kind, annotations) in ANNOTATIONS {
             if place.is(group, kind) {
                 remove_from(metadata, "annotations", annotations);
@@ -85,7 +85,7 @@ pub(crate) fn drop_server_fields(metadata: &mut Map<String, Value>) {
 /// undoes: with one of the collector's, a later delete of the new object would follow that policy whatever its own is.
 /// Keeps all other finalizers: their controllers would add them at once, but a delete before that must not leave behind
 /// what they guard.
-fn clean_finalizers(metadata: &mut Map<String, Value>) {
+pub(crate) fn drop_finalizers_of_deletion(metadata: &mut Map<String, Value>) {
     let Some(finalizers) = metadata.get_mut("finalizers").and_then(Value::as_array_mut) else { return };
     let of_deletion = [FOREGROUND_FINALIZER, ORPHAN_FINALIZER, HOLD, UNCANCELLED];
     finalizers.retain(|finalizer| !of_deletion.iter().any(|name| finalizer == name));
@@ -134,11 +134,11 @@ fn clean_pod(pod: &mut Map<String, Value>) {
     drop_from_spec(pod, &["nodeName", "priority", "preemptionPolicy", "ephemeralContainers"]);
     let Some(spec) = pod.get_mut("spec").and_then(Value::as_object_mut) else { return };
     let is_token = |named: &Value| named["name"].as_str().is_some_and(|name| name.starts_with(TOKEN_VOLUME));
-    retain(spec, "volumes", |volume| !(is_token(volume) && volume["projected"].is_object()));
+    keep_items(spec, "volumes", |volume| !(is_token(volume) && volume["projected"].is_object()));
     for containers in ["containers", "initContainers"] {
         for container in spec.get_mut(containers).and_then(Value::as_array_mut).into_iter().flatten() {
             if let Some(container) = container.as_object_mut() {
-                retain(container, "volumeMounts", |mount| !is_token(mount));
+                keep_items(container, "volumeMounts", |mount| !is_token(mount));
             }
         }
     }
@@ -151,8 +151,8 @@ fn clean_service_account(name: &str, account: &mut Map<String, Value>) {
         let rest = secret.strip_prefix(name).unwrap_or_default();
         ["-token-", "-dockercfg-"].iter().any(|word| rest.strip_prefix(word).is_some_and(|end| end.len() == 5))
     };
-    retain(account, "secrets", |secret| !made(secret));
-    retain(account, "imagePullSecrets", |secret| !made(secret));
+    keep_items(account, "secrets", |secret| !made(secret));
+    keep_items(account, "imagePullSecrets", |secret| !made(secret));
 }
 
 /// Removes the selector, which the server derives from the new uid, unless the author has chosen it.
@@ -202,7 +202,7 @@ fn remove_from(object: &mut Map<String, Value>, field: &str, names: &[&str]) {
 }
 
 /// Keeps some items of a list, and removes the list if it is then empty.
-fn retain(object: &mut Map<String, Value>, field: &str, keep: impl FnMut(&Value) -> bool) {
+pub(crate) fn keep_items(object: &mut Map<String, Value>, field: &str, keep: impl FnMut(&Value) -> bool) {
     let Some(list) = object.get_mut(field).and_then(Value::as_array_mut) else { return };
     let before = list.len();
     list.retain(keep);

@@ -5,9 +5,12 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::model::{
-    facts::{VolumeDeleter, VolumeFacts},
-    made::{MADE_BY_CONTROLLERS, MadeKind},
+use crate::{
+    hold::has_finished,
+    model::{
+        facts::{VolumeDeleter, VolumeFacts},
+        made::{MADE_BY_CONTROLLERS, MadeKind},
+    },
 };
 
 use super::{
@@ -132,16 +135,12 @@ fn is_provisioned(volume: &Value) -> bool {
     is_text(provisioner) && volume["spec"]["persistentVolumeReclaimPolicy"] == VolumeFacts::DELETE
 }
 
-/// Whether a Pod has ended, or a Job is complete or has failed (pkg/controller/job, IsJobFinished).
+/// Whether a Pod has ended, or a Job is complete or has failed.
 fn is_finished(place: &Place, whole: &Value) -> bool {
-    let status = &whole["status"];
     if place.is("", "Pod") {
-        return matches!(status["phase"].as_str(), Some("Succeeded" | "Failed"));
+        return matches!(whole["status"]["phase"].as_str(), Some("Succeeded" | "Failed"));
     }
-    let is_end = |condition: &Value| {
-        matches!(condition["type"].as_str(), Some("Complete" | "Failed")) && condition["status"] == "True"
-    };
-    place.is("batch", "Job") && status["conditions"].as_array().is_some_and(|conditions| conditions.iter().any(is_end))
+    place.is("batch", "Job") && has_finished(whole)
 }
 
 /// Whether the default ServiceAccount of a namespace has no additions.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{compare::Difference, left_out::LeftOut, plan::ItemId};
+use super::{archived::OwnerReference, compare::Difference, left_out::LeftOut, plan::ItemId};
 
 /// The result for one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -28,11 +28,11 @@ pub enum Outcome {
 
 /// An owner reference that was not restored, because its owner doesn't exist: the collector would delete the object at
 /// once (R4.4).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Detached {
-    /// The index of the archived object's reference.
-    pub reference: usize,
+    pub reference: OwnerReference,
     /// What is at the owner's coordinates.
+    #[serde(rename = "because")]
     pub why: String,
 }
 

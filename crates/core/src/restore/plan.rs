@@ -83,14 +83,7 @@ impl RestoreOptions {
     }
 }
 
-impl Item {
-    /// The resources that the API server serves because of it: those of a CRD, in each served version.
-    pub fn defines(&self) -> Vec<Resource> {
-        defined(&self.archived)
-    }
-}
-
-/// The resources that a CRD defines, in each served version; none for other objects.
+/// The resources that the API server serves because of an object: those of a CRD, in each served version.
 pub fn defined(object: &Archived) -> Vec<Resource> {
     let spec = &object.whole["spec"];
     if !object.place.is("apiextensions.k8s.io", "CustomResourceDefinition") {

@@ -1,6 +1,6 @@
 //! Takes a delete back: guards, the end of the old object, the new one, and references to it.
 
-use std::{convert::Infallible, time::Duration};
+use std::time::Duration;
 
 use futures::StreamExt as _;
 use http::{Method, StatusCode};
@@ -11,7 +11,7 @@ use crate::{
     act::{
         Deletion,
         request::{delete_options, once, send_with_retry},
-        restore::{has_written_status, manager},
+        restore::{manager, put_status},
         update::{Change, Step, UpdateError, Updater, get, is_terminating, read, references, uid},
     },
     cluster::{
@@ -84,8 +84,8 @@ impl<'c> TakeBack<'c> {
         &self.stored.record.about.identity.uid
     }
 
-    fn updater<'a>(&'a self, path: ObjectPath, end: &'a str, uid: &'a str) -> Updater<'a> {
-        Updater { connection: self.connection, path, end, uid, tries: TRIES }
+    fn updater<'a>(&'a self, path: ObjectPath, uid: &'a str) -> Updater<'a> {
+        Updater { connection: self.connection, path, end: "", uid, tries: TRIES }
     }
 
     /// The object with its name; none if there is none.
@@ -136,10 +136,7 @@ impl<'c> TakeBack<'c> {
         let mut change = Some(change);
         let step =
             |_: &Value| Ok::<_, HoldFailure>(change.take().map_or(Step::Done(()), |change| Step::Write(change, ())));
-        match self.updater(self.path(), "", self.old_uid()).update(Some(there), step).await {
-            Ok(()) | Err(UpdateError::Gone) => Ok(()),
-            Err(error) => Err(HoldFailure::of("it", error)),
-        }
+        if_there("it", self.updater(self.path(), self.old_uid()).update(Some(there), step).await)
     }
 
     /// The old object is gone.
@@ -191,14 +188,8 @@ impl<'c> TakeBack<'c> {
                     _ => Step::Done(()),
                 })
             };
-            match self
-                .updater(path_of(&dependent.path, &dependent.identity), "", &dependent.identity.uid)
-                .update(None, step)
-                .await
-            {
-                Ok(()) | Err(UpdateError::Gone) => Ok(()),
-                Err(error) => Err(HoldFailure::of(&dependent.identity.short_name(), error)),
-            }
+            let updater = self.updater(path_of(&dependent.path, &dependent.identity), &dependent.identity.uid);
+            if_there(&dependent.identity.short_name(), updater.update(None, step).await)
         });
         let guarded: Vec<Result<(), HoldFailure>> =
             futures::stream::iter(guards).buffer_unordered(AT_ONCE).collect().await;
@@ -243,10 +234,7 @@ impl<'c> TakeBack<'c> {
             let is_done = wanted.len() == finalizers(object).len();
             Ok(if is_done { Step::Done(()) } else { Step::Write(Change::Finalizers(wanted), ()) })
         };
-        match self.updater(self.path(), "", self.old_uid()).update(None, step).await {
-            Ok(()) | Err(UpdateError::Gone) => {}
-            Err(error) => return Err(HoldFailure::of("it", error)),
-        }
+        if_there("it", self.updater(self.path(), self.old_uid()).update(None, step).await)?;
         self.await_end().await
     }
 
@@ -316,24 +304,15 @@ impl<'c> TakeBack<'c> {
     /// Writes the status of an object whose controller doesn't derive it from its dependents.
     async fn put_status(&self, there: Value) -> Result<(), HoldFailure> {
         let record = &self.stored.record;
-        let status = record.object["status"].clone();
+        let status = &record.object["status"];
         if !record.about.has_status || status.is_null() || !sets_status(record.group()) {
             return Ok(());
         }
-        let end = format!("/status?fieldManager={}", path::encoded(&manager(self.old_uid())));
-        let new = uid(&there).to_owned();
-        let step = |there: &Value| {
-            let lacks = there["status"] != status && !has_written_status(there);
-            Ok::<_, Infallible>(if lacks { Step::Write(Change::Status(status.clone()), ()) } else { Step::Done(()) })
-        };
-        match self.updater(self.path(), &end, &new).update(Some(there), step).await {
-            Ok(()) => Ok(()),
-            Err(UpdateError::Gone) => Err(HoldFailure::Gone),
-            Err(UpdateError::Reading(failure) | UpdateError::Writing(failure) | UpdateError::Unstable(failure)) => {
-                Err(HoldFailure::failed("writing its status", &failure))
-            }
-            Err(UpdateError::Stopped(never)) => match never {},
-        }
+        let put = put_status(self.connection, &self.path(), self.old_uid(), status, there).await;
+        put.map_err(|failure| match failure {
+            None => HoldFailure::Gone,
+            Some(failure) => HoldFailure::failed("writing its status", &failure),
+        })
     }
 
     /// Gives each dependent the new object as its owner. Those that its controller claims by itself are waited for.
@@ -345,7 +324,7 @@ impl<'c> TakeBack<'c> {
         let Some(new) = self.new_uid.clone() else { return Err(HoldFailure::Gone) };
         let until = Instant::now() + PATIENCE;
         let moves = self.stored.record.about.dependents.iter().map(async |dependent| {
-            let updater = self.updater(path_of(&dependent.path, &dependent.identity), "", &dependent.identity.uid);
+            let updater = self.updater(path_of(&dependent.path, &dependent.identity), &dependent.identity.uid);
             loop {
                 let step = |object: &Value| {
                     let live = references(object);
@@ -439,8 +418,16 @@ impl<'c> TakeBack<'c> {
                 let is_done = of("/spec", object) && of("/metadata/labels", object);
                 Ok(if is_done { Step::Done(()) } else { Step::Write(Change::Merge(fields.clone()), ()) })
             };
-        let done = self.updater(self.path(), "", new).update(None, step).await;
+        let done = self.updater(self.path(), new).update(None, step).await;
         done.map_err(|error| HoldFailure::of("it", error))
+    }
+}
+
+/// What came of writing to an object: one that is gone needs nothing more.
+fn if_there(doing: &str, updated: Result<(), UpdateError<HoldFailure>>) -> Result<(), HoldFailure> {
+    match updated {
+        Ok(()) | Err(UpdateError::Gone) => Ok(()),
+        Err(error) => Err(HoldFailure::of(doing, error)),
     }
 }
 

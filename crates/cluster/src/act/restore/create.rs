@@ -1,6 +1,6 @@
 //! Restores one object: compares it if it exists; otherwise creates it and its status.
 
-use std::{convert::Infallible, time::Duration};
+use std::time::Duration;
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::{
         update::{self, Change, Step, UpdateError, Updater, is_terminating},
     },
     cluster::{
-        Failure,
+        Connection, Failure,
         path::{self, ObjectPath},
     },
 };
@@ -21,30 +21,27 @@ use gc_core::{
     restore::{Item, ItemId, Outcome, Restored, ToDo, differences},
 };
 
-use super::{
-    Mode, Run, has_written_status, is_copy_of, manager,
-    owners::{References, Stop},
-};
+use super::{Mode, Run, failed, has_written_status, is_copy_of, manager, owners::References};
 
 /// How long to wait while a temporary refusal lasts.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(250);
 /// How often to try to restore a status while other clients write to the object.
-const STATUS_TRIES: u32 = 5;
+const STATUS_TRIES: u32 = 30;
 
 impl Run<'_> {
-    pub(super) async fn try_to_bring(&self, item: ItemId) -> Result<Restored, Stop> {
+    /// Restores one object; the error is the outcome of one that could not be restored.
+    pub(super) async fn bring(&self, item: ItemId) -> Result<Restored, Outcome> {
         let it = self.item(item);
         if let Some(missing) = it.needs.iter().find(|need| !self.is_available(**need)) {
-            return Err(Stop::Blocked(*missing));
+            return Err(Outcome::Blocked(*missing));
         }
         let place = &it.archived.place;
         if self.missing_namespaces.contains(&place.namespace) {
             let name = &place.namespace;
-            return Err(
-                format!("namespace {name} does not exist and is not restored: create it and run this again").into()
-            );
+            let why = format!("namespace {name} does not exist and is not restored: create it and run this again");
+            return Err(failed(why));
         }
         let Some(resource) = self.resource(&place.api_version, &place.kind) else {
             // Its CRD would be created before it.
@@ -55,10 +52,10 @@ impl Run<'_> {
                 None => ": restore its CRD or its API server, and run this again",
                 Some(_) => "; run this again",
             };
-            return Err(format!("{}{describe}", self.unserved(place)).into());
+            return Err(failed(format!("{}{describe}", self.unserved(place))));
         };
         let Some(path) = path::of_object(resource, &place.namespace, &place.name) else {
-            return Err(format!("{place} is not a valid object name").into());
+            return Err(failed(format!("{place} is not a valid object name")));
         };
         if let Some(there) = self.get(&path).await? {
             return self.compare(item, resource, &path, &there).await;
@@ -77,10 +74,9 @@ impl Run<'_> {
         self.states[item].as_ref().is_some_and(|state| state.outcome == Outcome::WouldBeCreated)
     }
 
-    async fn get(&self, path: &ObjectPath) -> Result<Option<Value>, Stop> {
-        update::get(self.connection, path)
-            .await
-            .map_err(|failure| Stop::Failed(format!("it is not known whether it exists: {}", failure.in_full())))
+    async fn get(&self, path: &ObjectPath) -> Result<Option<Value>, Outcome> {
+        let there = update::get(self.connection, path).await;
+        there.map_err(|failure| failed(format!("it is not known whether it exists: {}", failure.in_full())))
     }
 
     /// Compares the archived object with the one that exists in its place.
@@ -90,11 +86,11 @@ impl Run<'_> {
         resource: &Resource,
         path: &ObjectPath,
         there: &Value,
-    ) -> Result<Restored, Stop> {
+    ) -> Result<Restored, Outcome> {
         let archived = &self.item(item).archived;
         let uid = update::uid(there).to_owned();
         if is_terminating(there) {
-            return Err("it exists and is being deleted: run this again when it is deleted".to_owned().into());
+            return Err(failed("it exists and is being deleted: run this again when it is deleted"));
         }
         let mut restored = Restored { uid: Some(uid), ..Restored::absent(Outcome::Same) };
         if is_copy_of(there, &archived.uid) {
@@ -117,7 +113,7 @@ impl Run<'_> {
         Ok(restored)
     }
 
-    async fn create(&self, item: ItemId, resource: &Resource, path: &ObjectPath) -> Result<Restored, Stop> {
+    async fn create(&self, item: ItemId, resource: &Resource, path: &ObjectPath) -> Result<Restored, Outcome> {
         let it = self.item(item);
         let mut url = path::of_resource(resource, Some(&it.archived.place.namespace));
         url = format!("{url}?fieldManager={}", path::encoded(&manager(&it.archived.uid)));
@@ -131,27 +127,24 @@ impl Run<'_> {
             Err(failure) => match self.get(path).await {
                 Ok(Some(there)) if is_copy_of(&there, &it.archived.uid) => there,
                 Ok(Some(there)) => return self.compare(item, resource, path, &there).await,
-                _ => return Err(refused(&failure).into()),
+                _ => return Err(failed(refused(&failure))),
             },
         };
-        let mut unfinished: Vec<String> = not_kept(it, resource, &references.written, &there).into_iter().collect();
-        if self.mode == Mode::ServerDryRun {
-            return Ok(Restored {
-                detached: references.detached,
-                unfinished,
-                ..Restored::absent(Outcome::WouldBeCreated)
-            });
+        let unfinished = not_kept(it, resource, &references.written, &there).into_iter().collect();
+        let detached = references.detached;
+        let mut restored = Restored { detached, unfinished, ..Restored::absent(Outcome::WouldBeCreated) };
+        if self.mode == Mode::Apply {
+            (restored.outcome, restored.uid) = (Outcome::Created, Some(update::uid(&there).to_owned()));
+            restored.unfinished.extend(self.put_status(item, resource, path, there).await.err());
         }
-        let uid = Some(update::uid(&there).to_owned());
-        unfinished.extend(self.put_status(item, resource, path, there).await.err());
-        Ok(Restored { uid, detached: references.detached, unfinished, ..Restored::absent(Outcome::Created) })
+        Ok(restored)
     }
 
     /// Creates an object, and retries while a temporary refusal lasts. Returns the result, and the references of the
     /// last try.
     ///
     /// Owners are read before each try: the collector would delete an object whose owner has gone while this waited.
-    async fn post(&self, item: ItemId, url: &str) -> Result<(Result<Value, Failure>, References), Stop> {
+    async fn post(&self, item: ItemId, url: &str) -> Result<(Result<Value, Failure>, References), Outcome> {
         let it = self.item(item);
         let begun = Instant::now();
         let until = begun + PATIENCE;
@@ -168,7 +161,8 @@ impl Run<'_> {
                 Ok(answer) => return Ok((update::read(&answer).and_then(|there| is_it(&it.body, there)), references)),
                 Err(failure) => failure,
             };
-            let may_pass = passes(&failure) || is_unserved(&failure) && !it.needs.is_empty();
+            // Discovery lists a kind a moment before it is served.
+            let may_pass = passes(&failure) || failure.is_missing_api() && !it.needs.is_empty();
             let pause = if may_pass && Instant::now() < until {
                 Some(PAUSE)
             } else {
@@ -183,8 +177,7 @@ impl Run<'_> {
     /// Whether an object that a restore created is still without its status. If the status is no subresource, it was
     /// created with the rest.
     fn lacks_status(&self, item: ItemId, resource: &Resource, there: &Value) -> bool {
-        let status = self.item(item).status.as_ref();
-        resource.has_status && status.is_some_and(|status| there["status"] != *status) && !has_written_status(there)
+        resource.has_status && self.item(item).status.as_ref().is_some_and(|status| lacks_status(status, there))
     }
 
     /// Whether an object that a restore created is still without a reference that closes a circle. Compares by name,
@@ -208,22 +201,40 @@ impl Run<'_> {
         path: &ObjectPath,
         there: Value,
     ) -> Result<(), String> {
-        let Some(status) = &self.item(item).status else { return Ok(()) };
-        let end = format!("/status?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
-        let uid = update::uid(&there).to_owned();
-        let updater =
-            Updater { connection: self.connection, path: path.clone(), end: &end, uid: &uid, tries: STATUS_TRIES };
-        let step = |there: &Value| match self.lacks_status(item, resource, there) {
-            true => Ok(Step::Write(Change::Status(status.clone()), ())),
-            false => Ok(Step::Done(())),
-        };
-        updater.update(Some(there), step).await.map_err(|error: UpdateError<Infallible>| match error {
-            UpdateError::Gone => "another client deleted it again: find out which, and run this again".to_owned(),
-            UpdateError::Reading(failure) | UpdateError::Writing(failure) | UpdateError::Unstable(failure) => {
-                format!("its status could not be restored: {}", failure.in_full())
-            }
+        let it = self.item(item);
+        let Some(status) = it.status.as_ref().filter(|_| resource.has_status) else { return Ok(()) };
+        let put = put_status(self.connection, path, &it.archived.uid, status, there).await;
+        put.map_err(|failure| match failure {
+            None => "another client deleted it again: find out which, and run this again".to_owned(),
+            Some(failure) => format!("its status could not be restored: {}", failure.in_full()),
         })
     }
+}
+
+/// Whether an object that was created is still without the status of the old one, and no client has written another.
+fn lacks_status(status: &Value, there: &Value) -> bool {
+    there["status"] != *status && !has_written_status(there)
+}
+
+/// Gives the copy of the object with this uid its status, unless another client has written one since.
+///
+/// # Errors
+/// The last failure; `None` if the copy is gone.
+pub(in crate::act) async fn put_status(
+    connection: &Connection,
+    path: &ObjectPath,
+    archived_uid: &str,
+    status: &Value,
+    there: Value,
+) -> Result<(), Option<Failure>> {
+    let end = format!("/status?fieldManager={}", path::encoded(&manager(archived_uid)));
+    let uid = update::uid(&there).to_owned();
+    let updater = Updater { connection, path: path.clone(), end: &end, uid: &uid, tries: STATUS_TRIES };
+    let step = |there: &Value| match lacks_status(status, there) {
+        true => Ok(Step::Write(Change::Status(status.clone()), ())),
+        false => Ok(Step::Done(())),
+    };
+    updater.update(Some(there), step).await.map_err(UpdateError::failure)
 }
 
 /// What the server dropped: fields that the CRD, or this version of Kubernetes, doesn't have. Changes by the server or
@@ -246,11 +257,6 @@ fn passes(failure: &Failure) -> bool {
     let says = |words: &str| refusal.message.contains(words);
     refusal.status == StatusCode::FORBIDDEN
         && (says("error looking up service account") || says("status unknown for quota"))
-}
-
-/// Discovery lists a kind a moment before it is served.
-fn is_unserved(failure: &Failure) -> bool {
-    failure.is_missing_api()
 }
 
 /// Why an object was not created, and what to do about it.

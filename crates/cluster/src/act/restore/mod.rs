@@ -18,14 +18,17 @@ use tokio::time::Instant;
 
 use crate::{
     act::update,
-    cluster::{Connection, path},
+    cluster::{
+        Connection,
+        path::{self, ObjectPath},
+    },
 };
 use gc_core::{
     model::{Mapping, Resource, Resources},
     restore::{Item, ItemId, MANAGER, Outcome, Place, RestorePlan, Restored},
 };
 
-use self::owners::Stop;
+pub(in crate::act) use self::create::put_status;
 
 /// How many objects of one step are restored at once.
 const AT_ONCE: usize = 16;
@@ -67,8 +70,9 @@ pub async fn restore(
     for step in &plan.steps {
         run.await_watches(step).await;
         let mut done = Vec::with_capacity(step.len());
-        let mut turns =
-            futures::stream::iter(step).map(async |item| (*item, run.bring(*item).await)).buffer_unordered(AT_ONCE);
+        let mut turns = futures::stream::iter(step)
+            .map(async |item| (*item, run.bring(*item).await.unwrap_or_else(Restored::absent)))
+            .buffer_unordered(AT_ONCE);
         while let Some((item, restored)) = turns.next().await {
             describe(item, &restored);
             done.push((item, restored));
@@ -82,7 +86,7 @@ pub async fn restore(
     }
     run.add_references().await;
     // Every object is in a step, or left out.
-    let unplaced = || Restored::absent(Outcome::Failed("it is missing in the creation order".to_owned()));
+    let unplaced = || Restored::absent(failed("it is missing in the creation order"));
     run.states.into_iter().map(|state| state.unwrap_or_else(unplaced)).collect()
 }
 
@@ -136,15 +140,16 @@ impl Run<'_> {
         }
     }
 
-    /// Restores one object.
-    async fn bring(&self, item: ItemId) -> Restored {
-        self.try_to_bring(item).await.unwrap_or_else(|stop| {
-            Restored::absent(match stop {
-                Stop::Failed(why) => Outcome::Failed(why),
-                Stop::Blocked(by) => Outcome::Blocked(by),
-            })
-        })
+    /// Where an object is, if its kind is served and its name is valid.
+    fn path(&self, item: ItemId) -> Option<ObjectPath> {
+        let Place { api_version, kind, namespace, name } = &self.item(item).archived.place;
+        path::of_object(self.resource(api_version, kind)?, namespace, name)
     }
+}
+
+/// The outcome of an object that could not be restored for this reason.
+fn failed(why: impl Into<String>) -> Outcome {
+    Outcome::Failed(why.into())
 }
 
 /// The field manager of a restore. It contains the archived object's uid, so that a restored object is recognized as
@@ -160,7 +165,7 @@ pub(in crate::act) fn is_copy_of(object: &Value, archived_uid: &str) -> bool {
 }
 
 /// Whether a client has written the object's status since its creation.
-pub(in crate::act) fn has_written_status(object: &Value) -> bool {
+fn has_written_status(object: &Value) -> bool {
     fields(object).any(|entry| subresource(entry) == "status")
 }
 

@@ -1,38 +1,24 @@
 //! The owners of an object that is about to be created. Each is read once before: the collector would delete an object
 //! with a dangling reference at once (R4.4).
 
-use std::{collections::BTreeMap, convert::Infallible, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use futures::StreamExt as _;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::{
-    act::update::{self, Change, Step, UpdateError, Updater, is_terminating, references},
+    act::update::{self, Change, Step, Updater, is_terminating, references},
     cluster::path,
 };
 use gc_core::restore::{Detached, ItemId, Outcome, Owner, OwnerReference};
 
-use super::{AT_ONCE, Mode, Run, is_copy_of, manager};
+use super::{AT_ONCE, Mode, Run, failed, is_copy_of, manager};
 
 /// How long controllers may take to recreate owners: they have just been restored themselves.
 const REMADE_WITHIN: Duration = Duration::from_secs(10);
 /// The pause between two reads.
 const PAUSE: Duration = Duration::from_millis(500);
-
-/// Why an object is not restored.
-pub(super) enum Stop {
-    /// For this reason.
-    Failed(String),
-    /// It needs this object, which could not be restored.
-    Blocked(ItemId),
-}
-
-impl From<String> for Stop {
-    fn from(why: String) -> Self {
-        Stop::Failed(why)
-    }
-}
 
 /// The references to create an object with.
 pub(super) struct References {
@@ -42,89 +28,76 @@ pub(super) struct References {
     pub detached: Vec<Detached>,
 }
 
-/// The object that a reference points to.
-enum Found {
-    There(Value),
-    NotThere(String),
-}
-
 impl Run<'_> {
     /// The references to create an object with, without those that close a circle.
-    pub(super) async fn references(&self, item: ItemId) -> Result<References, Stop> {
+    pub(super) async fn references(&self, item: ItemId) -> Result<References, Outcome> {
         // Wait first for all owners that controllers recreate: after that, each owner is read once.
         self.await_remade(item).await?;
         let mut found = References { written: Vec::new(), detached: Vec::new() };
-        for index in 0..self.item(item).owners.len() {
+        for (index, reference) in self.item(item).archived.references.iter().enumerate() {
             if self.plan.closing.contains(&(item, index)) {
                 continue;
             }
             match self.reference(item, index).await? {
                 Ok(written) => found.written.push(written),
-                Err(why) => found.detached.push(Detached { reference: index, why }),
+                Err(why) => found.detached.push(Detached { reference: reference.clone(), why }),
             }
         }
         Ok(found)
     }
 
     /// The new form of one reference, or why it would dangle.
-    pub(super) async fn reference(&self, item: ItemId, index: usize) -> Result<Result<Value, String>, Stop> {
+    pub(super) async fn reference(&self, item: ItemId, index: usize) -> Result<Result<Value, String>, Outcome> {
         let reference = &self.item(item).archived.references[index];
         let owner = self.item(item).owners[index];
-        let wanted = match owner {
-            Owner::Archived(owner) if !self.is_available(owner) => return Err(Stop::Blocked(owner)),
-            Owner::Archived(owner) => match self.uid_of(owner) {
-                Some(uid) => Some(uid),
-                // It would be created, so it has no uid yet.
-                None => return Ok(Ok(reference.written.clone())),
-            },
-            // Any object that its controller has created, or one that is compared below.
-            Owner::LeftOut(_) | Owner::NotAsked(_) => None,
-            Owner::Elsewhere => Some(reference.uid.as_str()),
-        };
-        let found = self.look_at(reference).await?;
-        let place = &reference.place;
-        let there = match found {
-            Found::There(there) => there,
-            Found::NotThere(_) if matches!(owner, Owner::Archived(_)) => {
-                let describe = format!(
-                    "its owner {place} was deleted again: find out which client deletes it, and run this again"
-                );
-                return Err(Stop::Failed(describe));
+        if let Owner::Archived(owner) = owner {
+            if !self.is_available(owner) {
+                return Err(Outcome::Blocked(owner));
             }
-            // Its controller would recreate it once it is restored.
-            Found::NotThere(_) if matches!(owner, Owner::LeftOut(_)) && self.mode != Mode::Apply => {
+            // It would be created, so it has no uid yet.
+            if self.uid_of(owner).is_none() {
                 return Ok(Ok(reference.written.clone()));
             }
-            Found::NotThere(why) if matches!(owner, Owner::NotAsked(_)) => {
+        }
+        let place = &reference.place;
+        let there = match (owner, self.look_at(reference).await?) {
+            (_, Ok(there)) => there,
+            (Owner::Archived(_), Err(_)) => {
+                return Err(failed(format!(
+                    "its owner {place} was deleted again: find out which client deletes it, and run this again"
+                )));
+            }
+            // Its controller would recreate it once it is restored.
+            (Owner::LeftOut(_), Err(_)) if self.mode != Mode::Apply => return Ok(Ok(reference.written.clone())),
+            (Owner::NotAsked(_), Err(why)) => {
                 return Ok(Err(format!("{why}; the archive has it: name it, too, to restore it")));
             }
-            Found::NotThere(why) => return Ok(Err(why)),
+            (_, Err(why)) => return Ok(Err(why)),
         };
         let uid = update::uid(&there);
-        let is_other = match owner {
-            Owner::NotAsked(_) => uid != reference.uid && !is_copy_of(&there, &reference.uid),
-            Owner::Archived(_) | Owner::LeftOut(_) | Owner::Elsewhere => wanted.is_some_and(|wanted| wanted != uid),
+        let is_it = match owner {
+            Owner::Archived(owner) => self.uid_of(owner) == Some(uid),
+            // Any object that its controller has created.
+            Owner::LeftOut(_) => true,
+            Owner::NotAsked(_) => uid == reference.uid || is_copy_of(&there, &reference.uid),
+            Owner::Elsewhere => uid == reference.uid,
         };
-        if is_other && matches!(owner, Owner::Archived(_)) {
-            return Err(Stop::Failed(format!("its owner {place} was replaced: run this again")));
-        }
-        if is_other {
-            return Ok(Err(format!("a different {place} exists now")));
-        }
-        if is_terminating(&there) {
+        match owner {
+            Owner::Archived(_) if !is_it => Err(failed(format!("its owner {place} was replaced: run this again"))),
+            _ if !is_it => Ok(Err(format!("a different {place} exists now"))),
             // The collector deletes the dependents of a deleted owner.
-            return Err(Stop::Failed(format!(
-                "its owner {place} is being deleted: run this again when that is deleted"
-            )));
+            _ if is_terminating(&there) => {
+                Err(failed(format!("its owner {place} is being deleted: run this again when that is deleted")))
+            }
+            _ => Ok(Ok(reference.with_uid(uid))),
         }
-        Ok(Ok(reference.with_uid(uid)))
     }
 
     /// Waits until controllers have recreated the owners that are left to them.
-    async fn await_remade(&self, item: ItemId) -> Result<(), Stop> {
+    async fn await_remade(&self, item: ItemId) -> Result<(), Outcome> {
         let references = self.item(item).archived.references.iter().zip(&self.item(item).owners);
         for (reference, _) in references.filter(|(_, owner)| matches!(owner, Owner::LeftOut(_))) {
-            while self.mode == Mode::Apply && matches!(self.look_at(reference).await?, Found::NotThere(_)) {
+            while self.mode == Mode::Apply && self.look_at(reference).await?.is_err() {
                 if Instant::now() >= *self.remade_by.get_or_init(|| Instant::now() + REMADE_WITHIN) {
                     return Ok(());
                 }
@@ -134,25 +107,25 @@ impl Run<'_> {
         Ok(())
     }
 
-    async fn look_at(&self, reference: &OwnerReference) -> Result<Found, Stop> {
+    /// The object that a reference points to, or why there is none.
+    async fn look_at(&self, reference: &OwnerReference) -> Result<Result<Value, String>, Outcome> {
         let place = &reference.place;
         let Some(resource) = self.resource(&place.api_version, &place.kind) else {
             return match self.undiscovered {
-                None => Ok(Found::NotThere(self.unserved(place))),
+                None => Ok(Err(self.unserved(place))),
                 // It may exist.
-                Some(_) => Err(Stop::Failed(format!("its owner {place}: {}; run this again", self.unserved(place)))),
+                Some(_) => Err(failed(format!("its owner {place}: {}; run this again", self.unserved(place)))),
             };
         };
         let namespace = if resource.namespaced { place.namespace.as_str() } else { "" };
         let Some(path) = path::of_object(resource, namespace, &place.name) else {
             // A namespaced object can't own a cluster-scoped one (R4.2), and some names are invalid.
-            return Ok(Found::NotThere(format!("{}/{} cannot be its owner", place.kind, place.name)));
+            return Ok(Err(format!("{}/{} cannot be its owner", place.kind, place.name)));
         };
         match update::get(self.connection, &path).await {
-            Ok(Some(object)) => Ok(Found::There(object)),
-            Ok(None) => Ok(Found::NotThere(format!("{place} does not exist"))),
+            Ok(there) => Ok(there.ok_or_else(|| format!("{place} does not exist"))),
             Err(failure) => {
-                Err(Stop::Failed(format!("it is not known whether its owner {place} exists: {}", failure.in_full())))
+                Err(failed(format!("it is not known whether its owner {place} exists: {}", failure.in_full())))
             }
         }
     }
@@ -160,7 +133,7 @@ impl Run<'_> {
     /// The references that an object should have now, with its owners' current uids where known: to compare with an
     /// existing object. A reference to an owner that is restored after the object is the one to the owner that exists
     /// now; none if there is none.
-    pub(super) async fn mapped(&self, item: ItemId, own_uid: &str) -> Result<Vec<Value>, Stop> {
+    pub(super) async fn mapped(&self, item: ItemId, own_uid: &str) -> Result<Vec<Value>, Outcome> {
         let archived = &self.item(item).archived;
         let mut mapped = Vec::with_capacity(archived.references.len());
         for (reference, owner) in archived.references.iter().zip(&self.item(item).owners) {
@@ -170,15 +143,13 @@ impl Run<'_> {
                     (Some(uid), _) => reference.with_uid(uid),
                     (None, Some(_)) => reference.written.clone(),
                     (None, None) => match self.look_at(reference).await? {
-                        Found::There(there) => reference.with_uid(update::uid(&there)),
-                        Found::NotThere(_) => continue,
+                        Ok(there) => reference.with_uid(update::uid(&there)),
+                        Err(_) => continue,
                     },
                 },
                 // A restore of its own may have created it.
                 Owner::NotAsked(_) => match self.look_at(reference).await? {
-                    Found::There(there) if is_copy_of(&there, &reference.uid) => {
-                        reference.with_uid(update::uid(&there))
-                    }
+                    Ok(there) if is_copy_of(&there, &reference.uid) => reference.with_uid(update::uid(&there)),
                     _ => reference.written.clone(),
                 },
                 Owner::LeftOut(_) | Owner::Elsewhere => reference.written.clone(),
@@ -232,13 +203,10 @@ impl Run<'_> {
     async fn close(&self, item: ItemId, index: usize) -> Result<(), String> {
         let written = match self.reference(item, index).await {
             Ok(written) => written?,
-            Err(Stop::Failed(why)) => return Err(why),
-            Err(Stop::Blocked(_)) => return Err("it could not be restored".to_owned()),
+            Err(Outcome::Failed(why)) => return Err(why),
+            Err(_) => return Err("it could not be restored".to_owned()),
         };
-        let place = &self.item(item).archived.place;
-        let resource = self.resource(&place.api_version, &place.kind);
-        let path = resource.and_then(|resource| path::of_object(resource, &place.namespace, &place.name));
-        let Some(path) = path else { return Err("its kind is no longer served".to_owned()) };
+        let Some(path) = self.path(item) else { return Err("its kind is no longer served".to_owned()) };
         let gone = || "it was deleted again".to_owned();
         let uid = self.uid_of(item).ok_or_else(gone)?;
         let end = format!("?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
@@ -250,12 +218,8 @@ impl Run<'_> {
             }
             Ok(Step::Write(Change::References(self.in_order(item, index, &written, current.to_vec())), ()))
         };
-        updater.update(None, step).await.map_err(|error: UpdateError<Infallible>| match error {
-            UpdateError::Gone => gone(),
-            UpdateError::Reading(failure) | UpdateError::Writing(failure) | UpdateError::Unstable(failure) => {
-                failure.in_full()
-            }
-        })
+        let updated = updater.update(None, step).await;
+        updated.map_err(|error| error.failure().map_or_else(gone, |failure| failure.in_full()))
     }
 
     /// The current references with one more, inserted at its place in the archive.

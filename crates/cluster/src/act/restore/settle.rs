@@ -6,10 +6,10 @@ use std::time::Duration;
 use rustc_hash::FxHashMap;
 use tokio::time::Instant;
 
-use crate::{act::update, cluster::path};
+use crate::act::update;
 use gc_core::{
     model::Resource,
-    restore::{Archived, ItemId, Outcome, Owner},
+    restore::{Archived, ItemId, Outcome, Owner, defined},
 };
 
 use super::{Mode, Run};
@@ -78,9 +78,7 @@ impl Run<'_> {
     }
 
     async fn is_unbound(&self, claim: ItemId, until: Instant) -> Option<String> {
-        let place = &self.item(claim).archived.place;
-        let resource = self.resource(&place.api_version, &place.kind)?;
-        let path = path::of_object(resource, &place.namespace, &place.name)?;
+        let path = self.path(claim)?;
         let volume = self.item(claim).archived.whole["spec"]["volumeName"].as_str().unwrap_or_default();
         loop {
             let why = match update::get(self.connection, &path).await {
@@ -149,11 +147,7 @@ impl Run<'_> {
     }
 
     async fn await_established(&self, definition: ItemId, until: Instant) -> Result<(), String> {
-        let place = &self.item(definition).archived.place;
-        let resource = self.resource(&place.api_version, &place.kind);
-        let Some(path) = resource.and_then(|resource| path::of_object(resource, "", &place.name)) else {
-            return Ok(());
-        };
+        let Some(path) = self.path(definition) else { return Ok(()) };
         loop {
             let why = match update::get(self.connection, &path).await {
                 Ok(Some(there)) => {
@@ -184,6 +178,6 @@ impl Run<'_> {
     fn is_served(&self, definition: ItemId) -> bool {
         let established = self.states[definition].as_ref().is_some_and(|state| state.unfinished.is_empty());
         let is_known = |it: &Resource| self.resource(&it.api_version(), &it.kind).is_some();
-        !established || self.item(definition).defines().iter().all(is_known)
+        !established || defined(&self.item(definition).archived).iter().all(is_known)
     }
 }
