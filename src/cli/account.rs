@@ -24,7 +24,7 @@ use super::{
     connection::time_of,
     output::apply,
     report::{Exit, Report, heading, print_data, say, terminal_width},
-    sweep::ended,
+    signals::ended,
     terminal,
 };
 

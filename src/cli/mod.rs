@@ -26,6 +26,7 @@ mod resources;
 mod restore;
 pub mod role;
 mod screen;
+mod signals;
 mod snapshot;
 pub mod sweep;
 mod terminal;

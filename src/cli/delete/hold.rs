@@ -32,6 +32,7 @@ use super::{
         output::Printer,
         progress::{TICK, spinner},
         report::{Exit, Report, describe_error, say},
+        signals::{INTERRUPT, Signals, TERMINATE},
         terminal::StdTerminal,
     },
     Approved, DeleteArgs, DeleteReport,
@@ -48,15 +49,6 @@ enum Waited {
     TakeBack,
     /// This became of the targets without us.
     Others(Vec<Seen>),
-}
-
-/// What to do after an interrupt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Interrupted {
-    /// Ctrl-C.
-    Asks,
-    /// Somebody ends this process.
-    Ends,
 }
 
 impl Approved {
@@ -77,7 +69,8 @@ impl Approved {
         let told = std::mem::take(&mut notes);
         told.iter().for_each(|note| say(note));
         // From now on, an interrupt doesn't end the process.
-        let mut interrupts = Interrupts::hear(&delete)?;
+        let hear = async |_: &_, _: &_| Signals::hear(&[INTERRUPT, TERMINATE]);
+        let mut signals = delete.session.run(hear).map_err(OperationError::Runtime)?;
         // While it waits, the snapshot changes, and the plan's ids mean nothing any more.
         let before = Before { fingerprint: delete.fingerprint(&plan), objects: goes(&plan.result.plan) };
         let held = delete.hold(&plan.result.plan, shown)?;
@@ -107,7 +100,7 @@ impl Approved {
                 tell(one, &kubectl);
             }
         }
-        match wait(&mut delete, &held, begun, config.time, &mut interrupts)? {
+        match wait(&mut delete, &held, begun, config.time, &mut signals) {
             Waited::TimeUp => {}
             Waited::Leave => return with_notes(left(&delete, &waits)?, notes),
             Waited::TakeBack => {
@@ -182,13 +175,7 @@ fn by_others(waits: Vec<HoldResult>, seen: &[Seen]) -> Vec<HoldResult> {
 }
 
 /// Waits until the time is up, somebody interferes, or the user decides.
-fn wait(
-    delete: &mut Delete,
-    held: &[HeldTarget],
-    begun: Instant,
-    time: Duration,
-    interrupts: &mut Interrupts,
-) -> Result<Waited, OperationError> {
+fn wait(delete: &mut Delete, held: &[HeldTarget], begun: Instant, time: Duration, signals: &mut Signals) -> Waited {
     let bar = std::io::stderr().is_terminal().then(|| spinner("{spinner} {msg}"));
     let ended = loop {
         // Who can't be asked is looked at again: nothing is let go by mistake before it is read.
@@ -208,16 +195,15 @@ fn wait(
                 duration(left)
             ));
         }
-        let interrupted = delete.wait_a_moment(left.min(LOOK), interrupts.next());
-        match interrupted {
+        match delete.wait_a_moment(left.min(LOOK), signals.next()) {
             None => {}
-            Some(Interrupted::Asks) if StdTerminal.can_ask() => {
+            Some(INTERRUPT) if StdTerminal.can_ask() => {
                 if let Some(bar) = &bar {
                     bar.disable_steady_tick();
                     bar.finish_and_clear();
                 }
                 match ask(delete, held) {
-                    Some(waited) => return Ok(waited),
+                    Some(waited) => return waited,
                     None => {
                         if let Some(bar) = &bar {
                             bar.reset();
@@ -232,7 +218,7 @@ fn wait(
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    Ok(ended)
+    ended
 }
 
 /// Asks what to do; `None`: to wait on.
@@ -298,45 +284,4 @@ fn renewed(
 /// How many objects a plan deletes.
 fn goes(plan: &Plan) -> usize {
     plan.summary.deleted + plan.summary.terminating
-}
-
-/// Ctrl-C, and SIGTERM.
-struct Interrupts {
-    #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-}
-
-impl Interrupts {
-    /// From now on, they don't end the process.
-    fn hear(delete: &Delete) -> Result<Self, OperationError> {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            delete.session.run(async |_, _| {
-                let interrupt = signal(SignalKind::interrupt()).map_err(OperationError::Runtime)?;
-                let terminate = signal(SignalKind::terminate()).map_err(OperationError::Runtime)?;
-                Ok(Interrupts { interrupt, terminate })
-            })
-        }
-        #[cfg(not(unix))]
-        {
-            let _ = delete;
-            Ok(Interrupts {})
-        }
-    }
-
-    async fn next(&mut self) -> Interrupted {
-        #[cfg(unix)]
-        tokio::select! {
-            _ = self.interrupt.recv() => Interrupted::Asks,
-            _ = self.terminate.recv() => Interrupted::Ends,
-        }
-        #[cfg(not(unix))]
-        {
-            drop(tokio::signal::ctrl_c().await);
-            Interrupted::Asks
-        }
-    }
 }

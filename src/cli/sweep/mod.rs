@@ -23,7 +23,6 @@ use super::{
 };
 
 pub use config::{SweepArgs, SweepConfig};
-pub(super) use watch::ended;
 
 /// Shows one pass, carries it out, or continues with `--watch`.
 pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationError> {

@@ -27,6 +27,7 @@ use super::{
         args::GlobalArgs,
         follow::polled,
         report::{Report, say},
+        signals::ended,
     },
     SweepArgs, SweepConfig, scope,
 };
@@ -59,24 +60,6 @@ pub(super) fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) 
         keep_sweeping(connection, reading, settings, order.resync, observer, ends).await?;
         Ok(Report::of(""))
     })
-}
-
-/// Resolves at the first SIGTERM or SIGINT.
-pub(in crate::cli) fn ended() -> Result<impl Future<Output = ()>, OperationError> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminated = signal(SignalKind::terminate()).map_err(OperationError::Runtime)?;
-        let mut interrupted = signal(SignalKind::interrupt()).map_err(OperationError::Runtime)?;
-        Ok(async move {
-            tokio::select! {
-                _ = terminated.recv() => {}
-                _ = interrupted.recv() => {}
-            }
-        })
-    }
-    #[cfg(not(unix))]
-    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
 /// The objects that may be changed.

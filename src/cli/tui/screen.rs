@@ -22,7 +22,10 @@ use ratatui::{
     },
 };
 
-use crate::tui::{Effect, Key, State, draw};
+use crate::{
+    cli::signals::{HANG_UP, INTERRUPT, Signals, TERMINATE},
+    tui::{Effect, Key, State, draw},
+};
 
 /// Whether the screen is open.
 static OPEN: AtomicBool = AtomicBool::new(false);
@@ -174,7 +177,11 @@ fn restore_on_signals() {
     let (listens, is_listening) = mpsc::channel();
     std::thread::spawn(move || {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-        let Some(signal) = runtime.block_on(ended(listens)) else { return };
+        let Ok(mut signals) = runtime.block_on(async { Signals::hear(&[INTERRUPT, TERMINATE, HANG_UP]) }) else {
+            return;
+        };
+        let _ = listens.send(());
+        let signal = runtime.block_on(signals.next());
         // What is being drawn is finished first, if it isn't stuck.
         let _drawing = (0..100).find_map(|_| match DRAWING.try_lock() {
             Ok(drawing) => Some(drawing),
@@ -188,28 +195,6 @@ fn restore_on_signals() {
     });
     // An error: signals can't be heard.
     let _ = is_listening.recv();
-}
-
-/// The number of the signal that ends the process; `None` if signals can't be heard. Says when it listens.
-#[cfg(unix)]
-async fn ended(listens: mpsc::Sender<()>) -> Option<i32> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let [interrupt, terminate, hangup] = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let (mut interrupted, mut terminated, mut hung_up) =
-        (signal(interrupt).ok()?, signal(terminate).ok()?, signal(hangup).ok()?);
-    let _ = listens.send(());
-    let kind = tokio::select! {
-        _ = interrupted.recv() => interrupt,
-        _ = terminated.recv() => terminate,
-        _ = hung_up.recv() => hangup,
-    };
-    Some(kind.as_raw_value())
-}
-
-#[cfg(not(unix))]
-async fn ended(listens: mpsc::Sender<()>) -> Option<i32> {
-    drop(listens);
-    tokio::signal::ctrl_c().await.ok().map(|()| 2)
 }
 
 pub(super) fn copy(text: &str) -> io::Result<()> {

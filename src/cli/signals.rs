@@ -1,0 +1,63 @@
+//! Signals that end the process, unless something hears them.
+
+use std::io;
+
+use crate::operations::OperationError;
+
+/// Ctrl-C.
+pub(super) const INTERRUPT: i32 = 2;
+pub(super) const TERMINATE: i32 = 15;
+pub(super) const HANG_UP: i32 = 1;
+
+/// Hears signals. Where there are none, as on Windows, it hears Ctrl-C.
+pub(super) struct Signals {
+    #[cfg(unix)]
+    heard: Vec<(i32, tokio::signal::unix::Signal)>,
+}
+
+impl Signals {
+    /// From now on, these don't end the process. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// They can't be heard.
+    pub(super) fn hear(numbers: &[i32]) -> io::Result<Self> {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let heard = numbers.iter().map(|number| Ok((*number, signal(SignalKind::from_raw(*number))?)));
+            Ok(Signals { heard: heard.collect::<io::Result<_>>()? })
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = numbers;
+            Ok(Signals {})
+        }
+    }
+
+    /// The number of the next one.
+    pub(super) async fn next(&mut self) -> i32 {
+        #[cfg(unix)]
+        return std::future::poll_fn(|context| {
+            let mut heard = self.heard.iter_mut();
+            let next = heard.find_map(|(number, signal)| signal.poll_recv(context).is_ready().then_some(*number));
+            next.map_or(std::task::Poll::Pending, std::task::Poll::Ready)
+        })
+        .await;
+        #[cfg(not(unix))]
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => INTERRUPT,
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+/// Resolves at the first SIGTERM or SIGINT. Must be called within a tokio runtime.
+///
+/// # Errors
+/// They can't be heard.
+pub(super) fn ended() -> Result<impl Future<Output = ()>, OperationError> {
+    let mut signals = Signals::hear(&[TERMINATE, INTERRUPT]).map_err(OperationError::Runtime)?;
+    Ok(async move {
+        signals.next().await;
+    })
+}
