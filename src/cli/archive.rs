@@ -70,7 +70,7 @@ fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, k
         heading(snapshot, session.namespace_of(&plan.request.targets).as_deref(), &[], " Nothing was deleted.");
     let bytes = thousands(usize::try_from(saved.bytes).unwrap_or(usize::MAX));
     let objects = count(saved.uids.len(), "object", "objects");
-    let mut text = format!("Wrote {objects} to {} ({bytes} bytes).\n", archiving.path());
+    let mut text = format!("Wrote {objects} to {} ({bytes} bytes).\n", archiving.shown());
     let named =
         |((api_version, kind), number): (&(String, String), &usize)| match snapshot.resources.map(api_version, kind) {
             Mapping::Served(resource) => (*number, plural(snapshot.resources.get(resource), *number)),
@@ -84,7 +84,7 @@ fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, k
     for note in archiving.notes().iter().map(String::as_str).chain(of_content(&saved.kinds)) {
         text += &format!("{note}\n");
     }
-    text += &format!("\nRestore with: {}\n", kubectl.plugin("restore").file(archiving.path()));
+    text += &format!("\nRestore with: {}\n", kubectl.plugin("restore").file(&archiving.shown()));
     // Some names may contain any character.
     for line in text.lines() {
         out.extend_from_slice(visible(line).as_bytes());

@@ -4,7 +4,10 @@
 //! [`save`](Archiving::save) before anything is deleted. If more objects turn out to be deleted, take those and save
 //! again: the file is complete at all times.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use rustc_hash::FxHashSet;
 
@@ -19,6 +22,7 @@ use gc_core::{
     progress::{self, Work},
     server::{OwnDelete, Propagation},
     simulate::{Assume, Request, SimContext},
+    wording::count,
 };
 
 use super::{
@@ -55,7 +59,7 @@ pub fn archive(
     archiving: &mut Archiving,
     config: &ArchiveConfig,
 ) -> Result<Archived, OperationError> {
-    let (path, options) = (archiving.path().to_owned(), PlanOptions::default());
+    let (path, options) = (archiving.shown(), PlanOptions::default());
     let allowed = config.allow_incomplete.resolve(&session.snapshot.resources)?;
     let take = |session: &mut LiveSession| {
         let targets = session.targets.clone().unwrap_or_default();
@@ -134,8 +138,12 @@ pub fn goes(snapshot: &Snapshot, plan: &Plan, assume: Assume) -> Goes {
 /// An archive that is being written, and notes about it.
 #[derive(Debug)]
 pub struct Archiving {
-    path: String,
+    path: PathBuf,
     writer: ArchiveWriter,
+    /// The header of the archive that existed before, if this continues one.
+    resumed: Option<Header>,
+    /// What is on disk; `None` if something that was taken is not.
+    saved: Option<Saved>,
     time: String,
     /// By uid: objects that were gone before they could be read.
     gone: BTreeMap<String, Identity>,
@@ -154,10 +162,11 @@ impl Archiving {
         let writer = ArchiveWriter::create(path)?;
         let now = jiff::Timestamp::now();
         let time = jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string();
-        let path = path.display().to_string();
         Ok(Archiving {
-            path,
+            path: path.to_owned(),
             writer,
+            resumed: None,
+            saved: None,
             time,
             gone: BTreeMap::new(),
             left_out: Vec::new(),
@@ -166,25 +175,84 @@ impl Archiving {
         })
     }
 
-    /// Continues the archive at the path, if it is complete, and returns its header: an interrupted command may be
-    /// repeated. Begins a new one if there is no file.
+    /// Continues the archive at the path, if it is complete: an interrupted command may be repeated. Begins a new one
+    /// if there is no file.
     ///
     /// # Errors
     /// Those of [`begin`](Self::begin). A file that is no complete archive is never replaced.
-    pub fn begin_or_resume(path: &Path) -> Result<(Self, Option<Header>), OperationError> {
+    pub fn begin_or_resume(path: &Path) -> Result<Self, OperationError> {
         let exists = match Self::begin(path) {
             Err(OperationError::Archive(error)) if matches!(*error, ArchiveError::Exists { .. }) => error,
-            begun => return begun.map(|begun| (begun, None)),
+            begun => return begun,
         };
         let Ok((writer, header)) = ArchiveWriter::resume(path) else { return Err(OperationError::Archive(exists)) };
-        let gone = header.gone.iter().map(|name| (name.uid.clone(), name.clone())).collect();
-        let (path, time) = (path.display().to_string(), header.time.clone());
-        let (left_out, hidden) = (header.left_out.clone(), header.gaps.clone());
-        Ok((Archiving { path, writer, time, gone, left_out, hidden, fresh: FxHashSet::default() }, Some(header)))
+        Ok(Archiving {
+            path: path.to_owned(),
+            writer,
+            time: header.time.clone(),
+            gone: header.gone.iter().map(|name| (name.uid.clone(), name.clone())).collect(),
+            left_out: header.left_out.clone(),
+            hidden: header.gaps.clone(),
+            fresh: FxHashSet::default(),
+            resumed: Some(header),
+            saved: None,
+        })
+    }
+
+    /// Whether this continues an existing archive.
+    pub fn resumed(&self) -> bool {
+        self.resumed.is_some()
+    }
+
+    /// # Errors
+    /// If the existing archive was written for the delete of other objects: nothing is added to it.
+    pub fn check(&self, snapshot: &Snapshot, targets: &[ObjectId]) -> Result<(), OperationError> {
+        let Some(resumed) = &self.resumed else { return Ok(()) };
+        let here = Header::new(snapshot, String::new());
+        // The same name is not enough: adding another object of that name would replace the archived one.
+        let named = |target: &ObjectId| {
+            let uid = snapshot.text(snapshot.object(*target).uid);
+            resumed.targets.iter().any(|known| known.uid == uid)
+        };
+        if here.server == resumed.server && targets.iter().all(named) {
+            return Ok(());
+        }
+        Err(OperationError::OtherArchive(self.path.clone()))
+    }
+
+    /// Archives objects that will be deleted and are not in it yet, and saves. Returns whether there were any.
+    ///
+    /// # Errors
+    /// Objects that can't be archived or written: nothing may be deleted then.
+    pub fn complete(
+        &mut self,
+        session: &LiveSession,
+        plan: &Plan,
+        assume: Assume,
+        allow_incomplete: &AllowIncomplete,
+    ) -> Result<bool, OperationError> {
+        let goes = goes(&session.snapshot, plan, assume);
+        goes.require_complete(session, plan, &self.shown(), allow_incomplete)?;
+        if self.saved.is_some() && self.has(&session.snapshot, &goes.objects) {
+            return Ok(false);
+        }
+        self.take(session, &goes)?;
+        self.saved = Some(self.save(&session.snapshot, plan)?);
+        Ok(true)
+    }
+
+    /// Lines about what it contains, and what not.
+    pub fn describe(&self) -> Vec<String> {
+        let mut describe =
+            vec![format!("Archived {} in {}.", count(self.writer.len(), "object", "objects"), self.shown())];
+        describe.extend(self.notes());
+        let content = self.saved.as_ref().map(|saved| of_content(&saved.kinds)).unwrap_or_default();
+        describe.extend(content.into_iter().map(str::to_owned));
+        describe
     }
 
     /// Whether it contains the current state of all these objects.
-    pub fn has(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> bool {
+    fn has(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> bool {
         objects.iter().all(|id| {
             let uid = snapshot.text(snapshot.object(*id).uid);
             self.fresh.contains(uid) || self.gone.contains_key(uid)
@@ -196,13 +264,13 @@ impl Archiving {
         self.fresh.clear();
     }
 
-    /// How many objects it contains.
-    pub fn size(&self) -> usize {
-        self.writer.len()
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
-    pub fn path(&self) -> &str {
-        &self.path
+    /// The path in messages.
+    pub fn shown(&self) -> String {
+        self.path.display().to_string()
     }
 
     /// Reads all these objects whole that were not read lately. Returns those that verifiably don't exist any more, or
@@ -243,7 +311,7 @@ impl Archiving {
         }
         failures.sort();
         if !failures.is_empty() {
-            return Err(OperationError::NotArchived { path: self.path.clone(), failures });
+            return Err(OperationError::NotArchived { path: self.shown(), failures });
         }
         for id in &gone {
             let name = Identity::of(snapshot, *id);

@@ -9,7 +9,8 @@ use crate::{
     operations::{
         OperationError, TargetConfig,
         approve::{PlanFingerprint, Proposal as _, Terminal as _},
-        delete::{Archived, Delete, HeldTarget},
+        archive::Archiving,
+        delete::{Delete, HeldTarget},
         hold::{HoldOutcome, HoldResult},
     },
     render::{
@@ -257,7 +258,7 @@ fn renewed(
     before: &Before,
     notes: &mut Vec<String>,
 ) -> Result<(Delete, crate::operations::predict::PlanResult), OperationError> {
-    let archive = delete.archived.as_ref().map(Archived::path).map(std::path::Path::to_owned);
+    let archive = delete.archived.as_ref().map(Archiving::path).map(std::path::Path::to_owned);
     let config = crate::operations::delete::DeleteConfig { archive, ..delete.config.clone() };
     // Its connection ends here, and its watches.
     drop(delete);

@@ -14,8 +14,9 @@ use crate::{
     operations::{
         OperationError,
         approve::{Approval, OnMissed, Policy, Proposal as _, Question, Terminal as _, View, approve},
+        archive::Archiving,
         clock::SystemClock,
-        delete::{Archived, CarryOut, Delete, DeleteConfig, DeletePlan, DependentsTried, HeldTarget},
+        delete::{CarryOut, Delete, DeleteConfig, DeletePlan, DependentsTried, HeldTarget},
         predict::PlanResult,
         unread::AllowIncomplete,
     },
@@ -351,5 +352,5 @@ fn describe_tried(tried: &DependentsTried) -> Vec<String> {
 }
 
 fn archive(delete: &Delete) -> Option<&Path> {
-    delete.archived.as_ref().map(Archived::path)
+    delete.archived.as_ref().map(Archiving::path)
 }

@@ -2,18 +2,11 @@
 
 mod held;
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
-use gc_cluster::{
-    act::{
-        Access, Answered, Deletion, DetachedObject, FollowEvent, Followed, KeepError, Released, Sent, cut, put_back,
-        release as release_guards,
-    },
-    archive::{Header, Saved},
+use gc_cluster::act::{
+    Access, Answered, Deletion, DetachedObject, FollowEvent, Followed, KeepError, Released, Sent, cut, put_back,
+    release as release_guards,
 };
 use gc_core::{
     command_line::Kubectl,
@@ -21,13 +14,12 @@ use gc_core::{
     plan::{Consent, Plan, PlanTracker},
     server::Propagation,
     simulate::{Assume, Request},
-    wording::count,
 };
 
 use super::{
     ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, TargetConfig,
     approve::{PlanFingerprint, Proposal, World},
-    archive::{Archiving, goes, of_content},
+    archive::Archiving,
     clock::Clock,
     live::interrupted,
     predict::{NamedGates, PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
@@ -63,7 +55,7 @@ pub struct Delete {
     pub session: LiveSession,
     pub config: DeleteConfig,
     /// The archive of all objects that will be deleted, if one is wanted.
-    pub archived: Option<Archived>,
+    pub archived: Option<Archiving>,
     options: PlanOptions,
     targets: Vec<Target>,
     /// What may stay unread whatever the question names.
@@ -103,9 +95,9 @@ impl Delete {
         mut config: DeleteConfig,
     ) -> Result<Self, OperationError> {
         let path = config.archive.as_deref().filter(|_| !config.dry_run);
-        let archived = path.map(Archived::begin).transpose()?;
+        let archived = path.map(Archiving::begin_or_resume).transpose()?;
         // An earlier, interrupted run of this command may have deleted some targets already.
-        let resumed = archived.as_ref().is_some_and(Archived::resumed);
+        let resumed = archived.as_ref().is_some_and(Archiving::resumed);
         let targets = TargetConfig { ignore_not_found: targets.ignore_not_found || resumed, ..targets.clone() };
         let discovered = Discovered::expecting(cluster, &targets, ReadScope::Diagnosis)?;
         config.allow_incomplete = config.allow_incomplete.resolve(&discovered.resources)?;
@@ -205,15 +197,15 @@ impl Proposal for Delete {
 
     fn begin_archive(&mut self, plan: &DeletePlan, now: &jiff::Zoned) -> Result<Vec<String>, OperationError> {
         let path = default_path(&self.session.snapshot, &plan.result.plan, now);
-        self.archived = Some(Archived::begin(&path)?);
+        self.archived = Some(Archiving::begin_or_resume(&path)?);
         self.complete_archive(plan)?;
-        Ok(self.archived.as_ref().map(Archived::describe).unwrap_or_default())
+        Ok(self.archived.as_ref().map(Archiving::describe).unwrap_or_default())
     }
 
     fn complete_archive(&mut self, plan: &DeletePlan) -> Result<bool, OperationError> {
         let DeleteConfig { assume, allow_incomplete, .. } = &self.config;
         let complete =
-            |archived: &mut Archived| archived.complete(&self.session, &plan.result.plan, *assume, allow_incomplete);
+            |archived: &mut Archiving| archived.complete(&self.session, &plan.result.plan, *assume, allow_incomplete);
         self.archived.as_mut().map_or(Ok(false), complete)
     }
 
@@ -231,88 +223,6 @@ impl Proposal for Delete {
     /// whatever came since.
     fn concerns(&self, resource: ResourceId) -> bool {
         self.session.snapshot.resources.not_watched(resource).is_none()
-    }
-}
-
-/// An archive of all objects that will be deleted.
-pub struct Archived {
-    path: PathBuf,
-    archiving: Archiving,
-    /// The header of the archive that existed before, if any.
-    resumed: Option<Header>,
-    /// What is on disk; `None` if something that was taken is not.
-    saved: Option<Saved>,
-}
-
-impl Archived {
-    /// Checks whether an archive can be written there, or continued.
-    ///
-    /// # Errors
-    /// Why not.
-    pub fn begin(path: &Path) -> Result<Self, OperationError> {
-        let (archiving, resumed) = Archiving::begin_or_resume(path)?;
-        Ok(Archived { path: path.to_owned(), archiving, resumed, saved: None })
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Whether this continues an existing archive.
-    pub fn resumed(&self) -> bool {
-        self.resumed.is_some()
-    }
-
-    /// # Errors
-    /// If the existing archive was written for the delete of other objects: nothing is added to it.
-    pub fn check(&self, snapshot: &Snapshot, targets: &[ObjectId]) -> Result<(), OperationError> {
-        let Some(resumed) = &self.resumed else { return Ok(()) };
-        let here = Header::new(snapshot, String::new());
-        // The same name is not enough: adding another object of that name would replace the archived one.
-        let named = |target: &ObjectId| {
-            let uid = snapshot.text(snapshot.object(*target).uid);
-            resumed.targets.iter().any(|known| known.uid == uid)
-        };
-        if here.server == resumed.server && targets.iter().all(named) {
-            return Ok(());
-        }
-        Err(OperationError::OtherArchive(self.path.clone()))
-    }
-
-    /// Archives objects that will be deleted and are not in it yet, and saves. Returns whether there were any.
-    ///
-    /// # Errors
-    /// Objects that can't be archived or written: nothing may be deleted then.
-    pub fn complete(
-        &mut self,
-        session: &LiveSession,
-        plan: &Plan,
-        assume: Assume,
-        allow_incomplete: &AllowIncomplete,
-    ) -> Result<bool, OperationError> {
-        let goes = goes(&session.snapshot, plan, assume);
-        goes.require_complete(session, plan, self.archiving.path(), allow_incomplete)?;
-        if self.saved.is_some() && self.archiving.has(&session.snapshot, &goes.objects) {
-            return Ok(false);
-        }
-        self.archiving.take(session, &goes)?;
-        self.saved = Some(self.archiving.save(&session.snapshot, plan)?);
-        Ok(true)
-    }
-
-    /// Time has passed: objects must be read again.
-    pub fn grow_stale(&mut self) {
-        self.archiving.grow_stale();
-    }
-
-    /// Lines about what it contains, and what not.
-    pub fn describe(&self) -> Vec<String> {
-        let mut describe =
-            vec![format!("Archived {} in {}.", count(self.archiving.size(), "object", "objects"), self.path.display())];
-        describe.extend(self.archiving.notes());
-        let content = self.saved.as_ref().map(|saved| of_content(&saved.kinds)).unwrap_or_default();
-        describe.extend(content.into_iter().map(str::to_owned));
-        describe
     }
 }
 
