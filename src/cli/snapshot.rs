@@ -28,7 +28,8 @@ pub(super) fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, Op
     let mut session =
         Discovered::expecting(&cluster, &targets, ReadScope::Diagnosis)?.read(&targets, ReadScope::Diagnosis)?;
     session.fetch(&everything(&session.snapshot));
-    session.fetch_setters(&held(&session.snapshot));
+    let setters = held(&session.snapshot).into_iter().collect();
+    session.fetch(&Needs { setters, ..Needs::default() });
     let snapshot = &session.snapshot;
     let kinds: std::collections::BTreeSet<_> = snapshot.objects().map(|(_, object)| object.resource).collect();
     let describe = format!("{} objects of {} kinds", snapshot.len(), kinds.len());

@@ -231,14 +231,6 @@ impl<S: Source + ?Sized> Session<S> {
         found
     }
 
-    /// Reads which field managers set the finalizers of these objects.
-    pub fn fetch_setters(&mut self, objects: &[ObjectId]) {
-        if let Some(Cluster { runtime, connection, .. }) = self.source.cluster() {
-            let needs = Needs { setters: objects.iter().copied().collect(), ..Needs::default() };
-            runtime.block_on(fetch(connection, &mut self.snapshot, &needs));
-        }
-    }
-
     /// Reads READY and STATUS of these objects; `None` if the source has none.
     pub fn statuses(&self, objects: &[ObjectId]) -> Option<Statuses> {
         let Cluster { runtime, connection, .. } = self.source.cluster()?;

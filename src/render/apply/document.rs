@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::render::plan::{PlanView, kept_outside, lost};
 use gc_core::{
     apply::{ApplyCounts, ApplyResult, Fate, FileReference, Mend, Place},
-    document::{Head, Named, ObjectJson},
-    model::{Reference, Rule},
+    document::Head,
+    model::{ObjectId, Reference, Rule},
     plan::{Because, Outcome, OutcomeKind, Uncertainty, because},
     server::Propagation,
 };
@@ -16,7 +16,7 @@ use super::{
     words::{Why, describe, why},
 };
 
-/// A prediction as JSON or YAML.
+/// A prediction as JSON or YAML, once its ids are [`Named`](gc_core::document::Named) by the scene's snapshot.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ApplyDocument<'a> {
@@ -24,7 +24,7 @@ pub(super) struct ApplyDocument<'a> {
     head: Head,
     verdict: VerdictJson,
     objects: Vec<FileObjectJson<'a>>,
-    others: Vec<OtherJson<'a>>,
+    others: Vec<OtherJson>,
     outside: Vec<String>,
     summary: ApplyCounts,
     assumes: Vec<String>,
@@ -76,7 +76,7 @@ struct NamedJson<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AfterJson<'a> {
-    owner_references: Named<'a, &'a [Reference]>,
+    owner_references: &'a [Reference],
 }
 
 /// A reference of the file, where it leads, and what mends it.
@@ -88,16 +88,15 @@ struct FileReferenceJson<'a> {
     standing: &'static str,
     message: String,
     rule: Rule,
+    #[serde(flatten)]
     mend: &'a Mend,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    new_uid: Option<&'a str>,
 }
 
 /// An object of the cluster that the file doesn't have.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct OtherJson<'a> {
-    object: ObjectJson<'a>,
+struct OtherJson {
+    object: ObjectId,
     outcome: OutcomeKind,
     certain: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,33 +160,27 @@ fn after<'a>(view: &ApplyView<'a>, index: usize, outcome: Option<&'a Outcome>) -
     let stays = matches!(object.fate, Fate::Kept | Fate::Stripped | Fate::GoesLater);
     let stored = object.placed.object.filter(|_| stays).map(|object| snapshot.object(object))?;
     let owners = outcome.and_then(|outcome| outcome.after.as_ref()).map_or(&*stored.owners, |after| &after.owners);
-    Some(AfterJson { owner_references: Named(snapshot, owners) })
+    Some(AfterJson { owner_references: owners })
 }
 
 impl<'a> FileReferenceJson<'a> {
     fn of(view: &ApplyView<'a>, index: usize, place: usize, written: &'a FileReference) -> Self {
         let standing = &view.apply.objects[index].standings[place];
-        let mend = &view.mendings[index].references[place];
         FileReferenceJson {
             written,
             standing: standing.name(),
             message: describe(written, standing),
             rule: standing.rule(),
-            mend,
-            new_uid: match mend {
-                Mend::SetUid(uid) => Some(uid),
-                _ => None,
-            },
+            mend: &view.mendings[index].references[place],
         }
     }
 }
 
-impl<'a> OtherJson<'a> {
-    fn of(view: &ApplyView<'a>, outcome: &Outcome) -> Self {
-        let snapshot = &view.apply.scene.snapshot;
-        let because = |cause| because(snapshot, outcome.object, cause, Propagation::Background);
+impl OtherJson {
+    fn of(view: &ApplyView<'_>, outcome: &Outcome) -> Self {
+        let because = |cause| because(&view.apply.scene.snapshot, outcome.object, cause, Propagation::Background);
         OtherJson {
-            object: ObjectJson::of(snapshot, outcome.object),
+            object: outcome.object,
             outcome: outcome.kind,
             certain: outcome.uncertain.is_none(),
             uncertain_because: outcome.uncertain,

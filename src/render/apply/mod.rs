@@ -17,6 +17,7 @@ use crate::render::{
 use gc_core::{
     apply::{ApplyPlan, Fate, ManifestObject, Mending},
     command_line::ShellCommand,
+    document::Named,
     graph::OwnerGraph,
 };
 
@@ -40,7 +41,7 @@ pub struct ApplyView<'a> {
 
 impl Output for ApplyView<'_> {
     fn document(&self) -> impl Serialize {
-        ApplyDocument::of(self)
+        Named(&self.apply.scene.snapshot, ApplyDocument::of(self))
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {

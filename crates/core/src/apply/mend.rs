@@ -11,10 +11,11 @@ use super::{
 
 /// What to do with one reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "mend", content = "newUid")]
 pub enum Mend {
     Keep,
     /// Its owner exists: write this uid.
-    SetUid(#[serde(skip)] String),
+    SetUid(String),
     /// Remove it: it leads nowhere.
     Remove,
     /// Remove it: its owner is in the file, and nobody knows its uid before it is created.
