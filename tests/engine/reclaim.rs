@@ -68,7 +68,7 @@ fn going(objects: &[Value], settings: &Settings) -> Vec<String> {
             When::Pass { from, until, .. } => format!("{:+} to {:+}", from - NOW, until - NOW),
             When::Once { event, .. } => format!("once {event}"),
         };
-        let doubt = if removal.doubt.is_some() { "?" } else { "" };
+        let doubt = if removal.doubt().is_some() { "?" } else { "" };
         format!("{} {when}{doubt}", snapshot.text(snapshot.object(removal.object).name))
     });
     told.collect()
@@ -136,7 +136,7 @@ fn of_two_controllers_either_may_be_first() {
     let end = |objects: &[Value]| {
         let snapshot = snapshot(objects);
         let forecast = of(&snapshot, &Settings::default());
-        assert!(forecast.removals.iter().all(|removal| removal.doubt.is_none()));
+        assert!(forecast.removals.iter().all(|removal| removal.doubt().is_none()));
         let is_it = |id| snapshot.text(snapshot.object(id).name) == "a";
         forecast.removals.iter().find(|removal| is_it(removal.object)).map(|removal| removal.end)
     };

@@ -117,7 +117,7 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
         }
         ProjectedOutcome::Stays => match &explanation.removal {
             Some(removal) if explanation.end.refused.is_none() && !is_later(removal) => {
-                let headline = match (&removal.doubt, removal.end) {
+                let headline = match (removal.doubt(), removal.end) {
                     (Some(_), _) | (None, End::Either) => Headline::Unsure,
                     (None, End::Terminating) if removal.held.iter().any(|held| held.by.is_none()) => Headline::Stuck,
                     (None, End::Terminating) => Headline::Waits,
@@ -221,7 +221,7 @@ pub(super) struct Removed {
 
 pub(super) fn removed(view: &ExplainView<'_>, removal: &Removal, now: Option<i64>) -> Removed {
     let reason = removal.reason();
-    let deletes = if removal.doubt.is_some() { "may delete" } else { "deletes" };
+    let deletes = if removal.doubt().is_some() { "may delete" } else { "deletes" };
     let when = now.or(view.snapshot.time()).map(|now| format!(" {}", when(&reason.when, now))).unwrap_or_default();
     // Only such a volume goes whose reclaim policy is Delete.
     let (controller, data) = match reason.rule {

@@ -157,7 +157,7 @@ pub(in crate::render) fn why(snapshot: &Snapshot, removal: &Removal) -> String {
         let more = and_more(removal.held_dependents.len() - 1);
         why.push_str(&format!("; a finalizer then holds {}{more}", snapshot.short_name(*first)));
     }
-    if let Some(doubt) = &removal.doubt {
+    if let Some(doubt) = removal.doubt() {
         why.push_str(&format!("; not certain: {doubt}"));
     }
     why

@@ -8,7 +8,8 @@ use crate::{
 
 use super::{removal::Removal, scene::Scene};
 
-/// Doubts all removals whose DELETE the API server refuses now: their controllers try again and again.
+/// Doubts all reasons for a removal that are certain so far, if the API server refuses its DELETE now: their
+/// controllers try again and again.
 pub(super) fn doubt(scene: &Scene<'_>, graph: &OwnerGraph, removals: &mut [Removal]) {
     let snapshot = scene.snapshot;
     if removals.is_empty() {
@@ -22,6 +23,8 @@ pub(super) fn doubt(scene: &Scene<'_>, graph: &OwnerGraph, removals: &mut [Remov
         }
         let Some(by) = world.refused_by(removal.object) else { continue };
         let why = by.describe(snapshot, removal.object, State::Stuck, &Controllers::default());
-        removal.doubt_all(&why);
+        for reason in &mut removal.reasons {
+            reason.doubt.get_or_insert_with(|| why.clone());
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::{
     document::as_rfc3339,
@@ -140,11 +140,8 @@ pub enum End {
 #[serde(rename_all = "camelCase")]
 pub struct Removal {
     pub object: ObjectId,
-    pub certain: bool,
-    /// Why it may stay after all; `None` if one reason is certain.
-    #[serde(rename = "uncertainBecause", skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<String>,
     /// At least one; the first comes first.
+    #[serde(flatten, serialize_with = "with_doubt")]
     pub reasons: Vec<Reason>,
     /// What keeps it in Terminating then.
     pub held: Vec<Held>,
@@ -160,19 +157,34 @@ pub struct Removal {
 }
 
 impl Removal {
-    /// Doubts every reason that is certain so far.
-    pub(super) fn doubt_all(&mut self, why: &str) {
-        for reason in &mut self.reasons {
-            reason.doubt.get_or_insert_with(|| why.to_owned());
-        }
-        self.doubt.get_or_insert_with(|| why.to_owned());
-        self.certain = false;
+    /// Why it may stay after all; `None` if one reason is certain.
+    pub fn doubt(&self) -> Option<&str> {
+        doubt_of(&self.reasons)
     }
 
     /// The reason that comes first.
     pub fn reason(&self) -> &Reason {
         &self.reasons[0]
     }
+}
+
+fn doubt_of(reasons: &[Reason]) -> Option<&str> {
+    let first = reasons.first().and_then(|reason| reason.doubt.as_deref());
+    first.filter(|_| reasons.iter().all(|reason| reason.doubt.is_some()))
+}
+
+/// Writes the reasons, and before them what follows from all of them.
+fn with_doubt<S: Serializer>(reasons: &[Reason], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Reasons<'r> {
+        certain: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        uncertain_because: Option<&'r str>,
+        reasons: &'r [Reason],
+    }
+    let uncertain_because = doubt_of(reasons);
+    Reasons { certain: uncertain_because.is_none(), uncertain_because, reasons }.serialize(serializer)
 }
 
 /// How many objects go, and the storage of their volumes, in bytes.
@@ -249,9 +261,7 @@ fn removal(scene: &Scene<'_>, graph: &OwnerGraph, object: ObjectId, reasons: Vec
         objects: takes.len() - held_dependents.len() + usize::from(end == End::Gone),
         bytes: takes.iter().chain([&object]).map(|id| bytes(scene, *id)).sum(),
     };
-    let doubts: Option<Vec<&String>> = reasons.iter().map(|reason| reason.doubt.as_ref()).collect();
-    let doubt = doubts.and_then(|doubts| doubts.first().copied().cloned());
-    Removal { object, certain: doubt.is_none(), doubt, reasons, held, takes, may_take, held_dependents, end, frees }
+    Removal { object, reasons, held, takes, may_take, held_dependents, end, frees }
 }
 
 fn bytes(scene: &Scene<'_>, id: ObjectId) -> u64 {
