@@ -12,8 +12,8 @@ use std::{
 use gc_cluster::cluster::LostWatch;
 use gc_core::{
     model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
-    plan::{Consent, Outcome, OutcomeKind, Plan, Uncertainty},
-    simulate::State,
+    plan::{Consent, Outcome, OutcomeKind, Plan},
+    simulate::{State, Uncertainty},
 };
 
 use super::{LiveSession, OperationError};

@@ -11,8 +11,11 @@ use gc_core::{
     },
     graph::OwnerGraph,
     model::{ObjectId, Reference, Snapshot},
-    plan::{OutcomeKind, Uncertainty, plan},
-    simulate::{Assume, BlockedBy, Next, ProjectedOutcome, Projection, Request, SimContext, Start, State, WriteScope},
+    plan::{OutcomeKind, plan},
+    simulate::{
+        Assume, BlockedBy, Next, ProjectedOutcome, Projection, Request, SimContext, Start, State, Uncertainty,
+        WriteScope,
+    },
     tree::ReferenceStatus,
 };
 

@@ -4,9 +4,9 @@
 use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
-    plan::{KeepPlan, OutcomeKind, Plan, Uncertainty, Unkeepable, explore, keep},
+    plan::{KeepPlan, OutcomeKind, Plan, Unkeepable, explore, keep},
     server::Propagation::{self, Background, Foreground, Orphan},
-    simulate::{Assume, Request, SimContext},
+    simulate::{Assume, Request, SimContext, Uncertainty},
 };
 use kubectl_gc::operations::predict::refuse_orphaning_in_vain;
 
@@ -55,6 +55,7 @@ fn why_of(snapshot: &Snapshot, why: &Unkeepable) -> String {
         Unkeepable::Namespace(by) | Unkeepable::Definition(by) | Unkeepable::WithContents(by) => {
             snapshot.short_name(*by)
         }
+        Unkeepable::Open(Uncertainty::Gap) => "unread".to_owned(),
         Unkeepable::OtherReason(_) => "otherwise".to_owned(),
         other => format!("{other:?}").to_lowercase(),
     }

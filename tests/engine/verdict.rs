@@ -3,11 +3,9 @@
 use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
-    plan::{
-        EffectClass, Gates, Plan, Uncertainty, Verdict, VerdictResult, explore, gate_violations, unlisted_contents,
-    },
+    plan::{EffectClass, Gates, Plan, Verdict, VerdictResult, explore, gate_violations, unlisted_contents},
     server::Propagation::{Background, Orphan},
-    simulate::{Assume, Request, SimContext},
+    simulate::{Assume, Request, SimContext, Uncertainty},
 };
 
 use crate::scene::Scene;

@@ -11,10 +11,7 @@ use crate::{
     },
     render::plan::PlanView,
 };
-use gc_core::{
-    model::ObjectId,
-    plan::{Plan, Uncertainty},
-};
+use gc_core::{model::ObjectId, plan::Plan, simulate::Uncertainty};
 
 use super::{
     args::{GlobalArgs, TargetArgs},

@@ -7,8 +7,9 @@ use gc_core::{
     apply::{ApplyCounts, ApplyResult, Fate, FileReference, Mend, Place},
     document::Head,
     model::{ObjectId, Reference, Rule},
-    plan::{Because, Outcome, OutcomeKind, Uncertainty, because},
+    plan::{Because, Outcome, OutcomeKind, because},
     server::Propagation,
+    simulate::Uncertainty,
 };
 
 use super::{

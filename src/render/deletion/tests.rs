@@ -14,11 +14,11 @@ use gc_core::{
     command_line::Kubectl,
     model::Identity,
     plan::{
-        OutcomeKind, Uncertainty,
+        OutcomeKind,
         tracker::{Blocker, Progress, Relation, UnexpectedOutcome, UnplannedObject},
     },
     server::Propagation,
-    simulate::State,
+    simulate::{State, Uncertainty},
 };
 
 fn object(kind: &str, namespace: &str, name: &str) -> Identity {

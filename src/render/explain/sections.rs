@@ -14,8 +14,7 @@ use gc_core::{
         explain::{Attention, FinalizerStory, Follows, RootCause},
     },
     model::{ObjectId, Rule, Symbol, facts::Condition},
-    plan::Uncertainty,
-    simulate::{BlockedBy, Next, NoAction, ProjectedOutcome, State},
+    simulate::{BlockedBy, Next, NoAction, ProjectedOutcome, State, Uncertainty},
     wording::{count, thousands},
 };
 

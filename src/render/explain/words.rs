@@ -21,9 +21,8 @@ use gc_core::{
         effects::{Severity, known_users},
         facts::Condition,
     },
-    plan::Uncertainty,
     reclaim::{End, Removal, When},
-    simulate::{BlockedBy, Cause, Next, NoAction, ProjectedOutcome, State, until_who_is_done},
+    simulate::{BlockedBy, Cause, Next, NoAction, ProjectedOutcome, State, Uncertainty, until_who_is_done},
     tree::ReferenceStatus,
     wording::age,
 };

@@ -5,9 +5,9 @@ use serde::Serialize;
 use gc_core::{
     document::Head,
     model::{ObjectId, Reference, Snapshot, Symbol},
-    plan::{After, Alternative, ClaimsOfSet, Incomplete, JointEnd, Outcome, OutcomeKind, Summary, Then, Uncertainty},
+    plan::{After, Alternative, ClaimsOfSet, Incomplete, JointEnd, Outcome, OutcomeKind, Summary, Then},
     server::Propagation,
-    simulate::{Act, BlockedBy, State},
+    simulate::{Act, BlockedBy, State, Uncertainty},
 };
 
 use super::{

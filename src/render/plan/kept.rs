@@ -7,7 +7,7 @@ use gc_core::{
     model::{ObjectId, Reference, Snapshot},
     plan::{Afterwards, ClaimsOfSet, Kept, Unkeepable},
     server::Propagation,
-    simulate::Cause,
+    simulate::{Cause, Uncertainty},
     wording::{count, grouped, some_of},
 };
 
@@ -95,14 +95,14 @@ pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> St
              it",
             snapshot.short_name(*by)
         ),
-        Unkeepable::Unread => {
-            "not all of its owners could be read, so it may be deleted anyway; run the plan without --keep to \
-             see what could not be read"
-                .to_owned()
-        }
-        Unkeepable::Unexplored => {
+        Unkeepable::Open(Uncertainty::Bound) => {
             "there are too many possible orders of events to be sure that it survives; delete fewer objects at \
              a time"
+                .to_owned()
+        }
+        Unkeepable::Open(_) => {
+            "not all of its owners could be read, so it may be deleted anyway; run the plan without --keep to \
+             see what could not be read"
                 .to_owned()
         }
         Unkeepable::OtherReason(None) => "it is not deleted because of its owners".to_owned(),

@@ -9,8 +9,8 @@ use crate::render::{
 use gc_core::{
     collector::Reason,
     model::{ObjectId, Reference, Symbol, facts::PodFacts},
-    plan::{Outcome, OutcomeKind, Uncertainty},
-    simulate::{BlockedBy, Cause, State, foreign_spec_finalizers},
+    plan::{Outcome, OutcomeKind},
+    simulate::{BlockedBy, Cause, State, Uncertainty, foreign_spec_finalizers},
     tree::{ReferenceStatus, ResolvedReference},
     wording::and_more,
 };
@@ -96,9 +96,8 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
 fn doubted(view: &PlanView<'_>, outcome: &Outcome, why: Uncertainty) -> String {
     match why {
         Uncertainty::Gap => unread(view, outcome.object),
-        Uncertainty::Bound => "not simulated to the end".to_owned(),
-        _ if outcome.goes_with_claim() => "its provisioner must run".to_owned(),
-        _ => "it rests on an assumption".to_owned(),
+        _ if outcome.is_assumed() && outcome.goes_with_claim() => "its provisioner must run".to_owned(),
+        _ => why.row().remark.to_owned(),
     }
 }
 

@@ -42,11 +42,11 @@ pub(super) fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Sections 
     sections.add(Heading::Note, further_doubts(view));
     sections.add(Heading::Note, describe_claims(view, wide));
     sections.add(Heading::Note, effects::notes(view));
-    sections.add(Heading::Note, assumes(view, |assumption| !is_usual(assumption)));
+    sections.add(Heading::Note, assumes(view, |assumption| !assumption.is_usual()));
     if wide {
         sections.add(Heading::Note, effects::also(view));
         sections.add(Heading::Note, effects::kept_outside(view, fold));
-        sections.add(Heading::Note, assumes(view, is_usual));
+        sections.add(Heading::Note, assumes(view, Assumption::is_usual));
         sections.add(Heading::Note, other_policies(view));
     }
     sections.add(Heading::Next, what_next(view));
@@ -87,27 +87,14 @@ pub(super) fn what_is_in_it(view: &PlanView<'_>) -> Option<&'static str> {
     }
 }
 
-/// Whether nearly every cluster does this: Kubernetes' own controllers, kubelets, and controllers of known finalizers.
-fn is_usual(assumption: &Assumption) -> bool {
-    matches!(
-        assumption,
-        Assumption::Kubelet { .. }
-            | Assumption::Finalizer { .. }
-            | Assumption::NamespaceController
-            | Assumption::PodGarbageCollector
-            | Assumption::Reclaimed { .. }
-            | Assumption::SchemaAccepts { .. }
-    )
-}
-
 /// What the plan assumes about controllers and kubelets, of what is `wanted`; all kubelets are in one line.
 fn assumes(view: &PlanView<'_>, wanted: fn(&Assumption) -> bool) -> Vec<String> {
     let mut nodes: Vec<&str> = Vec::new();
     let mut lines: Vec<String> = Vec::new();
-    for assumption in view.plan.assumptions.iter().filter(|assumption| wanted(assumption)) {
+    let told = view.plan.assumptions.iter().filter(|assumption| wanted(assumption) && !assumption.is_told_of_objects());
+    for assumption in told {
         match assumption {
             Assumption::Kubelet { node } => nodes.push(node),
-            Assumption::NotReplaced { .. } | Assumption::NotAdopted => {}
             other => lines.push(other.to_string()),
         }
     }

@@ -19,10 +19,12 @@ use crate::render::{
 use gc_core::{
     model::{
         ObjectId, Symbol,
-        effects::{When, known_finalizer},
+        effects::{EffectKind, When, known_finalizer},
     },
     plan::{NoteKind, Outcome, OutcomeKind, ReasonKind, Verdict, VerdictCounts, VerdictReason, VerdictResult},
-    simulate::{BlockedBy, Finished, Obstacle, ObstacleKind, State, foreign_spec_finalizers, until_who_is_done},
+    simulate::{
+        BlockedBy, Finished, Obstacle, ObstacleKind, State, Uncertainty, foreign_spec_finalizers, until_who_is_done,
+    },
     wording::{count, thousands},
 };
 
@@ -300,12 +302,12 @@ fn taken_down(view: &PlanView<'_>) -> Option<Part> {
 /// What is lost beyond the objects, the worst first.
 fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
     let lost = verdict.reasons.iter().filter_map(|reason| {
-        let tone = loss_tone(reason.kind)?;
-        let left_out = match reason.kind {
-            ReasonKind::DataLoss => 19,
-            ReasonKind::ExternalDeleted => 13,
-            ReasonKind::LoadBalancer => 9,
-            _ => 12,
+        let (tone, left_out) = match reason.kind {
+            ReasonKind::Effect(EffectKind::DataLost) => (Tone::Error, 19),
+            ReasonKind::Effect(EffectKind::ExternalDeleted) => (Tone::Error, 13),
+            ReasonKind::Effect(EffectKind::ObjectsDeleted) => (Tone::Error, 12),
+            ReasonKind::Effect(EffectKind::LoadBalancerReleased) => (Tone::Warning, 9),
+            _ => return None,
         };
         let resource_of = |object: &ObjectId| view.snapshot.object(*object).resource;
         let first = reason.objects.first()?;
@@ -334,15 +336,9 @@ fn doubt(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
     if verdict.result != VerdictResult::Unsure {
         return None;
     }
-    let short = match first.kind {
-        ReasonKind::Gap if first.objects.is_empty() => "lists that could not be read may hide objects",
-        ReasonKind::Gap => "something is not known",
-        ReasonKind::UnknownEffect => "what is lost could not be read",
-        ReasonKind::Order => "the order of events decides",
-        ReasonKind::Bound => "it could not be simulated to the end",
-        _ => "an assumption may be wrong",
-    };
-    Some(Part::new(16, reason_in_words(view, first)).or(5, short).listed())
+    let part = Part::new(16, reason_in_words(view, first));
+    let part = if let ReasonKind::Open(why) = first.kind { part.or(5, why.row().short) } else { part };
+    Some(part.listed())
 }
 
 /// The reasons why something is not certain, the first of which an UNSURE verdict says.
@@ -501,15 +497,6 @@ fn uncertain(verdict: &Verdict) -> Option<Part> {
     tell.then(|| Part::new(20, "not all is certain").or(2, "not certain"))
 }
 
-/// The tone of what is lost; `None` if the reason isn't about a loss.
-fn loss_tone(kind: ReasonKind) -> Option<Tone> {
-    match kind {
-        ReasonKind::DataLoss | ReasonKind::ExternalDeleted | ReasonKind::ObjectsDeleted => Some(Tone::Error),
-        ReasonKind::LoadBalancer => Some(Tone::Warning),
-        _ => None,
-    }
-}
-
 /// `5 PersistentVolumeClaims lose their data`
 fn loss(view: &PlanView<'_>, reason: &VerdictReason) -> String {
     loss_of(view, reason, &view.by_kind(reason.objects.iter().copied()), false)
@@ -531,7 +518,7 @@ fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str, is_short: b
         (true, false) => plural.to_owned(),
     };
     let loss = match reason.kind {
-        ReasonKind::DataLoss => {
+        ReasonKind::Effect(EffectKind::DataLost) => {
             let data = match (is_short, one) {
                 (true, _) => "data",
                 (false, true) => "its data",
@@ -539,18 +526,18 @@ fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str, is_short: b
             };
             format!("{kinds} {} {data}", may("loses", "lose", "lose"))
         }
-        ReasonKind::ExternalDeleted => {
+        ReasonKind::Effect(EffectKind::ExternalDeleted) => {
             let resources = match is_short {
                 true => count(reason.objects.len(), "external resource", "external resources"),
                 false => format!("the external {} of {kinds}", if one { "resource" } else { "resources" }),
             };
             format!("{resources} {} deleted", may("is", "are", "be"))
         }
-        ReasonKind::ObjectsDeleted => {
+        ReasonKind::Effect(EffectKind::ObjectsDeleted) => {
             let others = if is_short { "others" } else { "other objects" };
             format!("{kinds} also {} {others}", may("deletes", "delete", "delete"))
         }
-        ReasonKind::LoadBalancer => {
+        ReasonKind::Effect(EffectKind::LoadBalancerReleased) => {
             let number = count(reason.objects.len(), "load balancer", "load balancers");
             format!("{number} {} released", may("is", "are", "be"))
         }
@@ -664,8 +651,6 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
     let number = reason.objects.len();
     let objects = count(number, "object", "objects");
     let stays = if number == 1 { "stays" } else { "stay" };
-    let outcomes = count(number, "outcome", "outcomes");
-    let depends = if number == 1 { "depends" } else { "depend" };
     match reason.kind {
         ReasonKind::Gate => {
             let gates = view.gates.iter().map(|violation| describe_gate(view.snapshot, violation));
@@ -681,14 +666,12 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
         ReasonKind::Depends | ReasonKind::Waits => {
             format!("{objects} {stays} Terminating until {}", until_both_ends(view))
         }
-        ReasonKind::Order => format!("{outcomes} {depends} on the order of events"),
-        ReasonKind::Gap => format!("{outcomes} {depends} on something that is not known"),
-        ReasonKind::Bound => format!("{outcomes} could not be simulated to the end"),
-        ReasonKind::Assumption => {
-            format!("{outcomes} {depends} on an assumption")
-        }
-        ReasonKind::UnknownEffect => {
+        ReasonKind::Open(Uncertainty::Effect) => {
             format!("what is lost with {} could not be read", view.by_kind(reason.objects.iter().copied()))
+        }
+        ReasonKind::Open(why) => {
+            let [one, many] = why.row().reason;
+            format!("{} {}", count(number, "outcome", "outcomes"), if number == 1 { one } else { many })
         }
         _ => loss(view, reason),
     }

@@ -6,7 +6,8 @@ use serde::Serialize;
 use crate::{
     graph::OwnerGraph,
     model::ObjectId,
-    plan::{Outcome, OutcomeKind, Plan, Uncertainty},
+    plan::{Outcome, OutcomeKind, Plan},
+    simulate::Uncertainty,
 };
 
 use super::{

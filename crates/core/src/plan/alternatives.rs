@@ -2,9 +2,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{graph::NodeId, model::ObjectId, simulate::SimContext};
+use crate::{
+    graph::NodeId,
+    model::ObjectId,
+    simulate::{SimContext, Uncertainty},
+};
 
-use super::outcome::{Alternative, JointEnd, Outcome, OutcomeKind, Plan, Uncertainty};
+use super::outcome::{Alternative, JointEnd, Outcome, OutcomeKind, Plan};
 
 /// Whether two plans have the same outcome for every object.
 pub(super) fn same_ends(left: &Plan, right: &Plan) -> bool {

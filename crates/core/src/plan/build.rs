@@ -8,14 +8,13 @@ use crate::{
     model::ObjectId,
     server::Stored,
     simulate::{
-        Assumed, Assumption, Blockers, Cause, Change, Effect, Hidden, InitialListOrder, Others, Refused, Request,
-        SimContext, Start, State, World, assumed_objects, begin, resting_on_others, uncertain_objects,
-        unfinished_by_sweep,
+        Assumption, Blockers, Cause, Change, Effect, InitialListOrder, Open, Others, Refused, Request, SimContext,
+        Start, State, Uncertainty, World, begin, unfinished_by_sweep,
     },
 };
 
 use super::{
-    outcome::{After, Outcome, OutcomeKind, Plan, Summary, Uncertainty},
+    outcome::{After, Outcome, OutcomeKind, Plan, Summary},
     side_effects::add_side_effects,
     then::add_second_end,
 };
@@ -50,8 +49,7 @@ pub(super) fn build_plan<'s, 'a>(
 struct OutcomeBuilder<'w, 's, 'a> {
     world: &'w mut World<'s, 'a>,
     blockers: Blockers,
-    uncertain: FxHashSet<ObjectId>,
-    assumed: Assumed,
+    open: Open,
     /// Objects that a sweep examined but could not finish.
     unfinished: Vec<ObjectId>,
     /// The simulation without this delete, of what was already terminating; `None` if the delete touched nothing of
@@ -64,14 +62,9 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let unfinished = if request.start == Start::Sweep { unfinished_by_sweep(world) } else { Vec::new() };
         let inspected: Vec<ObjectId> = unfinished.iter().chain(&world.going_on).copied().collect();
         let blockers = Blockers::at_end_of(world, &inspected);
-        // A sweep does the collector's work itself, and reports what others have to do.
-        let (hidden, assumed) = match request.start {
-            Start::AtRest => (Hidden::Valid, assumed_objects(world, &blockers)),
-            _ => (Hidden::Any, resting_on_others(world, &blockers, Vec::new())),
-        };
-        let uncertain = uncertain_objects(world, &blockers, hidden);
+        let open = Open::of(world, &blockers, request.start);
         let without_delete = without_the_delete(world, request);
-        OutcomeBuilder { world, blockers, uncertain, assumed, unfinished, without_delete }
+        OutcomeBuilder { world, blockers, open, unfinished, without_delete }
     }
 
     fn build_plan(self, request: Request, refused: Refused, healthy: &OnceCell<World<'s, 'a>>) -> Plan {
@@ -101,12 +94,13 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         }
         let mut known: FxHashSet<ObjectId> = outcomes.iter().map(|outcome| outcome.object).collect();
         // What the API server says of a target that is Terminating already comes before what we can't tell.
-        let says_why = |object: &ObjectId| targets.contains(object) && context.said_to_keep(*object).is_some();
-        let open = self.uncertain.union(&self.assumed.objects).copied().filter(|object| !says_why(object));
-        let mut undecided: Vec<ObjectId> = open.filter(|object| !known.contains(object)).collect();
+        let says_why = |object: ObjectId| targets.contains(&object) && context.said_to_keep(object).is_some();
+        let is_told = |object: ObjectId| known.contains(&object) || says_why(object);
+        let mut undecided: Vec<(ObjectId, Uncertainty)> =
+            self.open.undecided().filter(|(object, _)| !is_told(*object)).collect();
         undecided.sort_unstable();
-        known.extend(&undecided);
-        outcomes.extend(undecided.into_iter().filter_map(|object| self.undecided(object)));
+        known.extend(undecided.iter().map(|(object, _)| *object));
+        outcomes.extend(undecided.into_iter().filter_map(|(object, why)| self.undecided(object, why)));
         let is_waiting = |object: &ObjectId| self.world.stored(*object).is_some_and(|stored| stored.terminating);
         let mut unchanged: Vec<ObjectId> = self.world.going_on.iter().copied().filter(is_waiting).collect();
         unchanged.sort_unstable();
@@ -116,7 +110,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let summary = summarize(&outcomes);
         let mut assumptions = self.world.assumptions.clone();
         assumptions.extend(self.ignored_reactions(&outcomes));
-        assumptions.extend(self.assumed.assumptions);
+        assumptions.extend(self.open.assumptions);
         let healthy = self.world.met_obstacles().then(|| healthy.get_or_init(|| without_obstacles(context, &request)));
         let obstacles = self.world.obstacles(healthy);
         let mut controllers = self.blockers.controllers().clone();
@@ -203,7 +197,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             object,
             kind,
             order: None,
-            uncertain: self.uncertainty(object),
+            uncertain: self.open.why(object),
             because,
             waits_for: if terminating { self.blockers.waits_for(object).to_vec() } else { Vec::new() },
             held_by: if terminating { self.blockers.holders(object).to_vec() } else { Vec::new() },
@@ -218,18 +212,8 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         })
     }
 
-    fn uncertainty(&self, object: ObjectId) -> Option<Uncertainty> {
-        let stopped = self.world.out_of_bounds.then_some(Uncertainty::Bound);
-        let unread = self.uncertain.contains(&object).then_some(Uncertainty::Gap);
-        let assumed = self.assumed.objects.contains(&object).then_some(Uncertainty::Assumption);
-        let refusable = self.assumed.refusable.contains(&object).then_some(Uncertainty::Refusal);
-        stopped.or(unread).or(assumed).or(refusable)
-    }
-
     /// An object that didn't change in the simulation, but might.
-    fn undecided(&self, object: ObjectId) -> Option<Outcome> {
-        let unread = self.uncertain.contains(&object);
-        let uncertain = Some(if unread { Uncertainty::Gap } else { Uncertainty::Assumption });
+    fn undecided(&self, object: ObjectId, why: Uncertainty) -> Option<Outcome> {
         let goes_on =
             self.world.going_on.contains(&object) && self.world.stored(object).is_some_and(|stored| stored.terminating);
         let context = self.world.context;
@@ -237,7 +221,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             true => unfinished_outcome(context, object, &self.blockers),
             false => Outcome::untouched(context, object),
         };
-        self.world.exists(object).then(|| Outcome { uncertain, ..outcome() })
+        self.world.exists(object).then(|| Outcome { uncertain: Some(why), ..outcome() })
     }
 }
 

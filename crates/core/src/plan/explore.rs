@@ -20,19 +20,18 @@ use crate::{
 };
 
 use crate::simulate::{
-    Blockers, Cause, InitialListOrder, Parts, Refused, Request, SimContext, Start, World,
+    Blockers, Cause, InitialListOrder, Parts, Refused, Request, SimContext, Start, Uncertainty, World,
     actors::ContentOrder,
-    begin,
+    affected_by, begin,
     delays::{for_each_delay, for_each_lateness},
     interleaving::Interleaving,
     order_sensitivity::order_sensitive,
-    with_all_affected,
 };
 
 use super::{
     alternatives::{add_alternatives, same_ends},
     build::{build_plan, likeliest},
-    outcome::{Outcome, Plan, Uncertainty},
+    outcome::{Outcome, Plan},
     side_effects::add_side_effects,
     then::add_second_end,
 };
@@ -251,7 +250,7 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
         Search {
             context: end.context,
             request,
-            order_sensitive: with_all_affected(&end, &blockers, order_sensitive),
+            order_sensitive: affected_by(&end, &blockers, &FxHashSet::default(), order_sensitive),
             main: build_plan(end, request, refused.clone(), &healthy),
             refused,
             healthy,
@@ -451,8 +450,8 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
             add_alternatives(self.context, &mut self.main, &self.others);
         } else if self.cut_short {
             for outcome in &mut self.main.outcomes {
-                let open = matches!(outcome.uncertain, None | Some(Uncertainty::Refusal));
-                if open && self.order_sensitive.contains(&outcome.object) {
+                let says_less = outcome.uncertain.is_none_or(|why| !why.may_remove());
+                if says_less && self.order_sensitive.contains(&outcome.object) {
                     outcome.uncertain = Some(Uncertainty::Bound);
                 }
             }

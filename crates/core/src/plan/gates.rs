@@ -61,7 +61,8 @@ impl EffectClass {
         }
     }
 
-    fn kinds(self) -> &'static [EffectKind] {
+    /// What it forbids.
+    pub(super) fn kinds(self) -> &'static [EffectKind] {
         match self {
             EffectClass::DataLoss => &[EffectKind::DataLost],
             EffectClass::External => {

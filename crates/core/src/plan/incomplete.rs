@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::{
     model::{Gap, ObjectId, Snapshot},
-    simulate::{Assumption, Start},
+    simulate::{Start, Uncertainty},
 };
 
-use super::outcome::{Plan, Uncertainty};
+use super::outcome::Plan;
 
 /// What could not be read and may change the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,8 +23,7 @@ pub struct Incomplete {
 impl Incomplete {
     /// Finds what this plan lacks.
     pub fn of(snapshot: &Snapshot, plan: &Plan) -> Self {
-        let because = |why: Uncertainty| plan.both_ends().filter(|outcome| outcome.uncertain == Some(why)).count();
-        let cut_short = because(Uncertainty::Bound);
+        let open = || plan.both_ends().filter_map(|outcome| outcome.uncertain);
         let named = plan.both_ends().map(|outcome| outcome.object);
         let concerned: BTreeSet<ObjectId> = plan.request.targets.iter().copied().chain(named).collect();
         let mut unseen = snapshot.may_hide(&concerned.into_iter().collect::<Vec<_>>());
@@ -36,7 +35,11 @@ impl Incomplete {
                 unseen.push(gap.clone());
             }
         }
-        Incomplete { uncertain: because(Uncertainty::Gap) + cut_short, cut_short, unseen }
+        Incomplete {
+            uncertain: open().filter(|why| why.row().incomplete).count(),
+            cut_short: open().filter(|why| *why == Uncertainty::Bound).count(),
+            unseen,
+        }
     }
 
     /// The gaps for which a plan is incomplete: lists that may contain dependents of the deleted objects, and single
@@ -58,13 +61,7 @@ impl Incomplete {
 
     /// These, and then the gaps because of which the plan assumes something.
     pub fn gaps_that_matter(snapshot: &Snapshot, plan: &Plan) -> Vec<Gap> {
-        let is_assumed = |gap: &&Gap| {
-            plan.assumptions.iter().any(|assumption| match assumption {
-                Assumption::AdmissionUnread => gap.resource.ends_with(".admissionregistration.k8s.io"),
-                Assumption::NoneElsewhere { .. } => true,
-                _ => false,
-            })
-        };
+        let is_assumed = |gap: &&Gap| plan.assumptions.iter().any(|assumption| assumption.is_about(gap));
         let mut gaps = Incomplete::gaps_in_the_way(snapshot, plan);
         let assumed = snapshot.gaps.iter().filter(is_assumed).filter(|gap| !gaps.contains(gap)).cloned();
         gaps.extend(assumed.collect::<Vec<_>>());

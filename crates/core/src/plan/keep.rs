@@ -11,10 +11,10 @@ use crate::{
     graph::Verdict,
     model::{ObjectId, Reference, ResourceId, Symbol, effects::EffectKind},
     server::OwnDelete,
-    simulate::{Cause, Cut, Needs, Request, SimContext},
+    simulate::{Cause, Cut, Needs, Request, SimContext, Uncertainty},
 };
 
-use super::outcome::{Outcome, Plan, Uncertainty};
+use super::outcome::{Outcome, Plan};
 
 /// A delete that keeps some objects.
 #[derive(Clone, Debug)]
@@ -57,10 +57,8 @@ pub enum Unkeepable {
     Definition(ObjectId),
     /// It is removed because of this object, without an owner reference.
     WithContents(ObjectId),
-    /// Something that could not be read decides whether it is deleted.
-    Unread,
-    /// The search for other event orders was cut short.
-    Unexplored,
+    /// Whether it is deleted is open: something could not be read, or the search was cut short.
+    Open(Uncertainty),
     /// It is deleted for another reason than its owners.
     OtherReason(Option<Cause>),
 }
@@ -184,7 +182,7 @@ impl KeepPlanner<'_, '_> {
                 if self.cut(object, &doomed) {
                     progress = true;
                     if self.has_only_unverified_owners(object) {
-                        self.lose(object, Unkeepable::Unread);
+                        self.lose(object, Unkeepable::Open(Uncertainty::Gap));
                     }
                 } else {
                     self.lose(
@@ -325,10 +323,8 @@ impl KeepPlanner<'_, '_> {
 
 /// Why an object without a reference to cut is removed: the cause in its first outcome that removes it.
 fn reason(outcome: &Outcome) -> Unkeepable {
-    match outcome.uncertain {
-        Some(Uncertainty::Gap) => return Unkeepable::Unread,
-        Some(Uncertainty::Bound) => return Unkeepable::Unexplored,
-        Some(Uncertainty::Order | Uncertainty::Assumption | Uncertainty::Refusal) | None => {}
+    if let Some(open) = outcome.uncertain.filter(|why| why.row().incomplete) {
+        return Unkeepable::Open(open);
     }
     let others = outcome.alternatives.iter().map(|other| (other.kind, &other.because));
     let mut ends = std::iter::once((outcome.kind, &outcome.because)).chain(others);

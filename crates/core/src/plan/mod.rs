@@ -30,7 +30,7 @@ pub use gates::{EffectClass, Gate, GateViolation, Gates, gate_violations};
 pub use incomplete::Incomplete;
 pub use keep::{KeepPlan, Kept, Unkeepable, keep};
 pub use note::{Note, NoteKind};
-pub use outcome::{After, Alternative, JointEnd, Outcome, OutcomeKind, Plan, Summary, Uncertainty};
+pub use outcome::{After, Alternative, JointEnd, Outcome, OutcomeKind, Plan, Summary};
 pub use possible_deletions::removed;
 pub use radius::{EffectCounts, Radius, RadiusObstacle, blast_radius};
 pub use reaction::{Afterwards, ClaimsOfSet, OutsideEffect};

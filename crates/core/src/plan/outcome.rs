@@ -8,7 +8,7 @@ use crate::{
     model::{Gap, ObjectId, Reference, Symbol},
     simulate::{
         Adoptions, Assumption, BlockedBy, Cause, Controllers, Finished, Needs, Obstacle, Refused, Request, SimContext,
-        State,
+        State, Uncertainty,
     },
 };
 
@@ -51,40 +51,6 @@ impl OutcomeKind {
     /// Whether the object is gone or on its way out. A deletionTimestamp can't be taken back.
     pub fn removes(self) -> bool {
         matches!(self, OutcomeKind::Deleted | OutcomeKind::Terminating)
-    }
-}
-
-/// Why an outcome is uncertain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Uncertainty {
-    /// It depends on the order of events.
-    Order,
-    /// Something that decides it could not be read.
-    Gap,
-    /// The search was cut short.
-    Bound,
-    /// It rests on an assumption about another actor, which may be wrong.
-    Assumption,
-    /// It rests on the assumption that no webhook or policy refuses a write. If one does, less happens.
-    #[serde(rename = "assumption")]
-    Refusal,
-}
-
-impl Uncertainty {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Uncertainty::Order => "order",
-            Uncertainty::Gap => "gap",
-            Uncertainty::Bound => "bound",
-            Uncertainty::Assumption | Uncertainty::Refusal => "assumption",
-        }
-    }
-
-    /// Whether it rests on an assumption.
-    pub fn is_assumption(self) -> bool {
-        matches!(self, Uncertainty::Assumption | Uncertainty::Refusal)
     }
 }
 
@@ -134,13 +100,14 @@ impl Outcome {
 
     /// Whether it rests on an assumption.
     pub fn is_assumed(&self) -> bool {
-        self.uncertain.is_some_and(Uncertainty::is_assumption)
+        self.uncertain.is_some_and(|why| why.told_as() == Uncertainty::Assumption)
     }
 
     /// Whether the object is removed or marked for deletion in any known outcome, or might be because of gaps.
     pub fn may_be_removed(&self) -> bool {
-        let unknown = matches!(self.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound | Uncertainty::Assumption));
-        self.kind.removes() || self.alternatives.iter().any(|other| other.kind.removes()) || unknown
+        self.kind.removes()
+            || self.alternatives.iter().any(|other| other.kind.removes())
+            || self.uncertain.is_some_and(Uncertainty::may_remove)
     }
 
     /// Whether a living controller certainly recreates the object once it is deleted.

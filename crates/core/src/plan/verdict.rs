@@ -9,13 +9,13 @@ use crate::{
         effects::EffectKind,
         gaps::{each_once, in_words},
     },
-    simulate::{ObstacleKind, State},
+    simulate::{ObstacleKind, State, Uncertainty},
 };
 
 use super::{
-    gates::GateViolation,
+    gates::{EffectClass, GateViolation},
     incomplete::Incomplete,
-    outcome::{Outcome, Plan, Uncertainty},
+    outcome::Plan,
     reaction::OutsideEffect,
     unlisted_contents::UnlistedContents,
 };
@@ -83,26 +83,10 @@ pub enum ReasonKind {
     Depends,
     /// Objects that stay Terminating: living controllers finish them.
     Waits,
-    /// Outcomes that depend on the order of events.
-    Order,
-    /// Outcomes that depend on something that could not be read, and lists that may hide dependents.
-    Gap,
-    /// Outcomes of a search that was cut short.
-    Bound,
-    /// Outcomes that depend on an assumption.
-    Assumption,
-    /// Objects whose deletion has an effect that could not be read.
-    UnknownEffect,
-    /// Objects whose stored data is lost.
-    DataLoss,
-    /// Objects whose external resource is deleted.
-    ExternalDeleted,
-    /// Objects whose controllers delete other objects.
-    ObjectsDeleted,
-    /// Objects that release a load balancer.
-    LoadBalancer,
-    /// Nodes whose pods are deleted.
-    PodsDeleted,
+    /// What is not certain, and why.
+    Open(Uncertainty),
+    /// Objects that are deleted with such an effect.
+    Effect(EffectKind),
 }
 
 impl ReasonKind {
@@ -117,16 +101,8 @@ impl ReasonKind {
             ReasonKind::Stuck => "stuck",
             ReasonKind::Depends => "depends",
             ReasonKind::Waits => "waits",
-            ReasonKind::Order => "order",
-            ReasonKind::Gap => "gap",
-            ReasonKind::Bound => "bound",
-            ReasonKind::Assumption => "assumption",
-            ReasonKind::UnknownEffect => "unknown-effect",
-            ReasonKind::DataLoss => "data-loss",
-            ReasonKind::ExternalDeleted => "external-deleted",
-            ReasonKind::ObjectsDeleted => "objects-deleted",
-            ReasonKind::LoadBalancer => "load-balancer-released",
-            ReasonKind::PodsDeleted => "pods-deleted",
+            ReasonKind::Open(why) => why.name(),
+            ReasonKind::Effect(effect) => effect.name(),
         }
     }
 
@@ -142,23 +118,24 @@ impl ReasonKind {
 
     /// The reason that an effect is; `None` if it deletes nothing.
     fn of_effect(effect: &OutsideEffect) -> Option<(Self, VerdictResult)> {
-        Some(match effect.kind {
-            EffectKind::DataLost => (ReasonKind::DataLoss, VerdictResult::DataLoss),
-            EffectKind::ExternalDeleted => (ReasonKind::ExternalDeleted, VerdictResult::External),
-            EffectKind::ObjectsDeleted => (ReasonKind::ObjectsDeleted, VerdictResult::External),
-            EffectKind::LoadBalancerReleased => (ReasonKind::LoadBalancer, VerdictResult::External),
-            EffectKind::PodsDeleted => (ReasonKind::PodsDeleted, VerdictResult::Deletes),
-            EffectKind::Unknown if effect.at_worst.is_some() => (ReasonKind::UnknownEffect, VerdictResult::Unsure),
+        let result = match effect.kind {
+            EffectKind::DataLost => VerdictResult::DataLoss,
+            EffectKind::ExternalDeleted | EffectKind::ObjectsDeleted | EffectKind::LoadBalancerReleased => {
+                VerdictResult::External
+            }
+            EffectKind::PodsDeleted => VerdictResult::Deletes,
+            EffectKind::Unknown if effect.at_worst.is_some() => {
+                return Some((ReasonKind::Open(Uncertainty::Effect), VerdictResult::Unsure));
+            }
             // The object stays Terminating until an unknown controller acts.
             EffectKind::Unknown
             | EffectKind::DataUnreachable
             | EffectKind::CleanedUp
             | EffectKind::DataKept
             | EffectKind::ExternalKept
-            | EffectKind::ObjectsKept => {
-                return None;
-            }
-        })
+            | EffectKind::ObjectsKept => return None,
+        };
+        Some((ReasonKind::Effect(effect.kind), result))
     }
 }
 
@@ -172,13 +149,6 @@ pub struct VerdictReason {
     pub objects: Vec<ObjectId>,
     /// A sentence without a full stop; `None` if the kind and the objects say it all.
     pub message: Option<String>,
-}
-
-impl VerdictReason {
-    /// A reason that concerns the whole delete.
-    fn new(kind: ReasonKind, result: VerdictResult, message: impl Into<String>) -> Self {
-        VerdictReason { kind, result, objects: Vec::new(), message: Some(message.into()) }
-    }
 }
 
 /// How many objects of a plan are what.
@@ -223,12 +193,7 @@ impl Verdict {
     ) -> Self {
         let mut reasons = Vec::new();
         if !gate_violations.is_empty() {
-            reasons.push(VerdictReason {
-                kind: ReasonKind::Gate,
-                result: VerdictResult::Refused,
-                objects: Vec::new(),
-                message: None,
-            });
+            reason_of(&mut reasons, ReasonKind::Gate, VerdictResult::Refused);
         }
         reasons.extend(of_obstacles(plan));
         reasons.extend(of_states(plan));
@@ -236,9 +201,9 @@ impl Verdict {
         reasons.extend(of_effects(plan));
         reasons.sort_by_key(|reason| (reason.result, reason.kind));
         let nothing = if plan.outcomes.is_empty() { VerdictResult::Nothing } else { VerdictResult::Deletes };
-        let count = |kinds: &[ReasonKind]| {
-            let of_kinds = reasons.iter().filter(|reason| kinds.contains(&reason.kind));
-            of_kinds.map(|reason| reason.objects.len()).sum()
+        let count = |kinds: &[EffectKind]| {
+            let is_it = |reason: &&VerdictReason| kinds.iter().any(|kind| reason.kind == ReasonKind::Effect(*kind));
+            reasons.iter().filter(is_it).map(|reason| reason.objects.len()).sum()
         };
         let counts = VerdictCounts {
             deleted: plan.summary.deleted,
@@ -253,8 +218,8 @@ impl Verdict {
                 let unsure = plan.both_ends().filter(|outcome| outcome.uncertain.is_some());
                 unsure.map(|outcome| outcome.object).collect::<FxHashSet<ObjectId>>().len()
             },
-            data_lost: count(&[ReasonKind::DataLoss]),
-            external: count(&[ReasonKind::ExternalDeleted, ReasonKind::ObjectsDeleted, ReasonKind::LoadBalancer]),
+            data_lost: count(&[EffectKind::DataLost]),
+            external: count(EffectClass::External.kinds()),
         };
         Verdict {
             result: reasons.first().map_or(nothing, |worst| worst.result.min(nothing)),
@@ -275,9 +240,15 @@ impl Verdict {
     }
 }
 
-/// A reason about objects, if there are any.
-fn about(kind: ReasonKind, result: VerdictResult, objects: Vec<ObjectId>) -> Option<VerdictReason> {
-    (!objects.is_empty()).then_some(VerdictReason { kind, result, objects, message: None })
+/// The reason of this kind, which is at least as bad as this result.
+fn reason_of(reasons: &mut Vec<VerdictReason>, kind: ReasonKind, result: VerdictResult) -> &mut VerdictReason {
+    let place = reasons.iter().position(|reason| reason.kind == kind).unwrap_or_else(|| {
+        reasons.push(VerdictReason { kind, result, objects: Vec::new(), message: None });
+        reasons.len() - 1
+    });
+    let reason = &mut reasons[place];
+    reason.result = reason.result.min(result);
+    reason
 }
 
 /// What is in the way, or what the delete takes down, by sort.
@@ -294,79 +265,54 @@ fn of_obstacles(plan: &Plan) -> Vec<VerdictReason> {
             () if obstacle.prevents.is_empty() => VerdictResult::External,
             () => VerdictResult::Stuck,
         };
-        let objects = obstacle.prevents.iter().copied();
-        match reasons.iter_mut().find(|reason| reason.kind == kind) {
-            // Several may be in the way of one object.
-            Some(reason) => {
-                reason.result = reason.result.min(result);
-                reason.objects.extend(objects);
-                reason.objects.sort_unstable();
-                reason.objects.dedup();
-            }
-            None => reasons.push(VerdictReason { kind, result, objects: objects.collect(), message: None }),
-        }
+        let reason = reason_of(&mut reasons, kind, result);
+        // Several may be in the way of one object.
+        reason.objects.extend(&obstacle.prevents);
+        reason.objects.sort_unstable();
+        reason.objects.dedup();
     }
     reasons
 }
 
 /// What stays Terminating, in any outcome that was found and in either end.
-fn of_states(plan: &Plan) -> impl Iterator<Item = VerdictReason> {
-    let stays_stuck = |outcome: &Outcome| {
-        outcome.state == Some(State::Stuck)
-            || outcome.alternatives.iter().any(|other| other.state == Some(State::Stuck))
+fn of_states(plan: &Plan) -> Vec<VerdictReason> {
+    let mut reasons: Vec<VerdictReason> = Vec::new();
+    let mut add = |object: ObjectId, state: State| {
+        let (kind, result) = match state {
+            State::Stuck => (ReasonKind::Stuck, VerdictResult::Stuck),
+            State::Unknown => (ReasonKind::Depends, VerdictResult::Depends),
+            State::Waiting => (ReasonKind::Waits, VerdictResult::Waits),
+        };
+        reason_of(&mut reasons, kind, result).objects.push(object);
     };
-    let all = || plan.outcomes.iter().chain(&plan.stays);
-    let mut by_state: [Vec<ObjectId>; 3] = Default::default();
-    for outcome in all() {
-        let place = match outcome.state {
-            _ if stays_stuck(outcome) => 0,
-            Some(State::Unknown) => 1,
-            Some(_) => 2,
-            None => continue,
-        };
-        by_state[place].push(outcome.object);
+    for outcome in plan.outcomes.iter().chain(&plan.stays) {
+        let stuck = outcome.alternatives.iter().filter_map(|other| other.state).find(|state| *state == State::Stuck);
+        if let Some(state) = stuck.or(outcome.state) {
+            add(outcome.object, state);
+        }
     }
-    for finished in plan.once_later() {
-        let place = match finished.state {
-            State::Stuck => 0,
-            State::Unknown => 1,
-            State::Waiting => 2,
-        };
-        by_state[place].push(finished.object);
-    }
-    let [stuck, depends, waits] = by_state;
-    let reasons = [
-        about(ReasonKind::Stuck, VerdictResult::Stuck, stuck),
-        about(ReasonKind::Depends, VerdictResult::Depends, depends),
-        about(ReasonKind::Waits, VerdictResult::Waits, waits),
-    ];
-    reasons.into_iter().flatten()
+    plan.once_later().for_each(|finished| add(finished.object, finished.state));
+    reasons
 }
 
-fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> impl Iterator<Item = VerdictReason> {
-    let because_of = |uncertainty: Uncertainty| -> Vec<ObjectId> {
-        // That a volume's data is lost counts already: it is nothing worse if its provisioner doesn't work.
-        let counts = |outcome: &&Outcome| !outcome.is_assumed() || !outcome.goes_with_claim();
-        // By name, because two sorts of assumptions are one reason.
-        let is_it = |outcome: &&Outcome| outcome.uncertain.is_some_and(|it| it.name() == uncertainty.name());
-        let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
-        let outcomes = plan.both_ends().filter(is_it).filter(counts).map(|outcome| outcome.object);
-        outcomes.filter(|object| seen.insert(*object)).collect()
-    };
-    let unsure = VerdictResult::Unsure;
+/// What is not certain: each outcome once for each sort of doubt, and lists that may hide objects.
+fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> Vec<VerdictReason> {
+    let mut reasons: Vec<VerdictReason> = Vec::new();
+    let mut seen: FxHashSet<(ObjectId, Uncertainty)> = FxHashSet::default();
+    // That a volume's data is lost counts already: it is nothing worse if its provisioner doesn't work.
+    for outcome in plan.both_ends().filter(|outcome| !outcome.is_assumed() || !outcome.goes_with_claim()) {
+        let Some(why) = outcome.uncertain.map(Uncertainty::told_as) else { continue };
+        if seen.insert((outcome.object, why)) {
+            reason_of(&mut reasons, ReasonKind::Open(why), VerdictResult::Unsure).objects.push(outcome.object);
+        }
+    }
     let unseen = Incomplete::of(snapshot, plan).unseen;
-    let hidden = (!unseen.is_empty()).then(|| {
+    if !unseen.is_empty() {
         let more = "there may be more objects, in lists that could not be read";
-        VerdictReason::new(ReasonKind::Gap, unsure, format!("{more}: {}", in_words(&each_once(&unseen))))
-    });
-    let reasons = [
-        about(ReasonKind::Order, unsure, because_of(Uncertainty::Order)),
-        about(ReasonKind::Gap, unsure, because_of(Uncertainty::Gap)),
-        hidden,
-        about(ReasonKind::Bound, unsure, because_of(Uncertainty::Bound)),
-        about(ReasonKind::Assumption, unsure, because_of(Uncertainty::Assumption)),
-    ];
-    reasons.into_iter().flatten()
+        reason_of(&mut reasons, ReasonKind::Open(Uncertainty::Hidden), VerdictResult::Unsure).message =
+            Some(format!("{more}: {}", in_words(&each_once(&unseen))));
+    }
+    reasons
 }
 
 /// What happens outside the owner graph, the objects of each kind of effect together.
@@ -377,14 +323,13 @@ fn of_effects(plan: &Plan) -> Vec<VerdictReason> {
     for effect in plan.all_effects() {
         let Some((kind, result)) = ReasonKind::of_effect(effect) else { continue };
         // The data of a volume is lost once, also where its claim goes, too.
-        if kind == ReasonKind::DataLoss && told.contains(&effect.object) {
+        if effect.kind == EffectKind::DataLost && told.contains(&effect.object) {
             continue;
         }
-        match reasons.iter_mut().find(|reason| reason.kind == kind) {
-            // The effects of one object follow each other, unless another severity lies between.
-            Some(reason) if reason.objects.last() == Some(&effect.object) => {}
-            Some(reason) => reason.objects.push(effect.object),
-            None => reasons.push(VerdictReason { kind, result, objects: vec![effect.object], message: None }),
+        let reason = reason_of(&mut reasons, kind, result);
+        // The effects of one object follow each other, unless another severity lies between.
+        if reason.objects.last() != Some(&effect.object) {
+            reason.objects.push(effect.object);
         }
     }
     reasons

@@ -1,9 +1,9 @@
 //! Simulates one course of events on an overlay of the snapshot, by the rules of the API server and the collector.
 
 pub mod actors;
+mod affected;
 mod answer;
 mod appear;
-mod assumed;
 mod blocked_by;
 mod blockers;
 mod built_in;
@@ -16,6 +16,7 @@ pub(crate) mod liveness;
 mod managed_apis;
 mod next_write;
 pub mod obstacles;
+mod open;
 pub mod order_sensitivity;
 mod parts;
 mod projection;
@@ -55,8 +56,8 @@ pub use start::{InitialListOrder, begin};
 pub(crate) use world::SLOWEST_CONTROLLER;
 pub use world::{Assume, Needs, SimContext, World};
 
-pub(crate) use assumed::{Assumed, assumed_objects, resting_on_others};
+pub(crate) use affected::affected_by;
 pub(crate) use blockers::unfinished_by_sweep;
+pub(crate) use open::Open;
 pub use parts::Parts;
-pub use uncertainty::Hidden;
-pub(crate) use uncertainty::{uncertain_objects, with_all_affected};
+pub use uncertainty::Uncertainty;

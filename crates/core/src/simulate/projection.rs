@@ -13,11 +13,12 @@ use crate::{
 use super::{
     Cause, Change,
     actors::Others,
+    affected::affected_by_hidden_dependents,
     blockers::{BlockedBy, Blockers, State},
     controllers::Controllers,
+    open::unread_objects,
     request::{Start, WriteScope},
     start::InitialListOrder,
-    uncertainty::{Hidden, uncertain_objects},
     world::{Needs, SimContext, World},
 };
 
@@ -120,7 +121,8 @@ impl Projection {
         prepare(&mut world);
         world.settle();
         let blockers = Blockers::at_end_of(&mut world, &terminating);
-        let uncertain = uncertain_objects(&world, &blockers, Hidden::Any);
+        let (valid, invalid) = affected_by_hidden_dependents(&world);
+        let uncertain = unread_objects(&world, &blockers, [valid, invalid].concat());
         let outcomes = world.touched().into_iter().map(|id| (id, outcome_of(&world, id))).collect();
         let still_there = || world.refused.iter().filter(|(id, _)| world.exists(**id));
         let refused = still_there().filter_map(|(id, _)| Some((*id, world.refused_by(*id)?))).collect();

@@ -1,222 +1,128 @@
-//! Which outcomes depend on something that could not be read.
+//! What may be open in a plan, and what follows from that: gates, `--keep`, archives, verdicts, words and documents
+//! read this table. Which outcomes it concerns: `simulate/open.rs` and `plan/explore.rs`.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Serialize, Serializer};
 
-use crate::{
-    collector::Reason,
-    graph::NodeId,
-    model::{ObjectId, ResourceId, Symbol},
-};
+/// Something that is open. Verdicts tell it in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Uncertainty {
+    /// An outcome depends on the order of events.
+    Order,
+    /// Something that decides an outcome could not be read.
+    Gap,
+    /// Lists that could not be read may hide objects; no outcome has this.
+    Hidden,
+    /// The search for other outcomes was cut short.
+    Bound,
+    /// An outcome rests on an assumption about another actor, which may be wrong.
+    Assumption,
+    /// An outcome rests on the assumption that no webhook or policy refuses a write.
+    Refusal,
+    /// What is lost with an object could not be read; no outcome has this.
+    Effect,
+}
 
-use super::{
-    blockers::Blockers,
-    cause::{Cause, Effect},
-    world::World,
-};
-
-/// Which hidden dependents make an outcome uncertain.
+/// In which direction the real outcome may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hidden {
-    /// Those with a valid reference: dependents of a namespaced object in its namespace. That nothing elsewhere refers
-    /// to it is an assumption.
-    Valid,
-    /// Those with an invalid reference, too: the collector heeds uids only.
-    Any,
+pub enum Otherwise {
+    /// As the alternatives of the outcome say.
+    AsListed,
+    /// More may be deleted: gates, `--keep`, archives and `-o name` count the object.
+    More,
+    /// Less happens than the plan says.
+    Less,
 }
 
-/// Every object whose outcome depends on something that could not be read: objects whose examination was aborted, their
-/// dependents, whatever waits for them, and the Namespace or CRD that they block.
-pub(crate) fn uncertain_objects(world: &World<'_, '_>, blockers: &Blockers, hidden: Hidden) -> FxHashSet<ObjectId> {
-    let mut open: Vec<ObjectId> = world.doubtful.iter().chain(&world.needs.facts).copied().collect();
-    let (valid, invalid) = affected_by_hidden_dependents(world);
-    open.extend(valid);
-    if hidden == Hidden::Any {
-        open.extend(invalid);
-    }
-    with_all_affected(world, blockers, open)
+/// What follows from something that is open.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The name in JSON.
+    pub name: &'static str,
+    pub otherwise: Otherwise,
+    /// Whether the plan is incomplete: a delete needs `--allow-incomplete`, and `--keep` can't save the object.
+    pub incomplete: bool,
+    /// A reason of a verdict, behind `1 outcome` and behind `2 outcomes`; empty if a reason names more.
+    pub reason: [&'static str; 2],
+    /// The same without the number.
+    pub short: &'static str,
+    /// Beside an outcome, as a clause; empty if that names more.
+    pub remark: &'static str,
 }
 
-/// These objects, and all objects whose outcomes depend on theirs.
-pub(crate) fn with_all_affected(
-    world: &World<'_, '_>,
-    blockers: &Blockers,
-    mut open: Vec<ObjectId>,
-) -> FxHashSet<ObjectId> {
-    let mut found: FxHashSet<ObjectId> = FxHashSet::default();
-    if open.is_empty() {
-        return found;
-    }
-    let links = Links::of(world);
-    while let Some(object) = open.pop() {
-        if found.insert(object) {
-            open.extend(blockers.waited_for_by(object));
-            links.follow(world, object, &mut open);
+impl Uncertainty {
+    /// The table.
+    pub const fn row(self) -> Row {
+        match self {
+            Uncertainty::Order => Row {
+                name: "order",
+                otherwise: Otherwise::AsListed,
+                incomplete: false,
+                reason: ["depends on the order of events", "depend on the order of events"],
+                short: "the order of events decides",
+                remark: "",
+            },
+            Uncertainty::Gap => Row {
+                name: "gap",
+                otherwise: Otherwise::More,
+                incomplete: true,
+                reason: ["depends on something that is not known", "depend on something that is not known"],
+                short: "something is not known",
+                remark: "",
+            },
+            Uncertainty::Hidden => Row {
+                name: "gap",
+                otherwise: Otherwise::More,
+                incomplete: true,
+                reason: [""; 2],
+                short: "lists that could not be read may hide objects",
+                remark: "",
+            },
+            Uncertainty::Bound => Row {
+                name: "bound",
+                otherwise: Otherwise::More,
+                incomplete: true,
+                reason: ["could not be simulated to the end"; 2],
+                short: "it could not be simulated to the end",
+                remark: "not simulated to the end",
+            },
+            Uncertainty::Assumption => Row {
+                name: "assumption",
+                otherwise: Otherwise::More,
+                incomplete: false,
+                reason: ["depends on an assumption", "depend on an assumption"],
+                short: "an assumption may be wrong",
+                remark: "it rests on an assumption",
+            },
+            Uncertainty::Refusal => Row { otherwise: Otherwise::Less, ..Uncertainty::Assumption.row() },
+            Uncertainty::Effect => Row {
+                name: "unknown-effect",
+                otherwise: Otherwise::More,
+                incomplete: false,
+                reason: [""; 2],
+                short: "what is lost could not be read",
+                remark: "",
+            },
         }
     }
-    found
+
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Whether an object may be deleted though the plan doesn't say so.
+    pub fn may_remove(self) -> bool {
+        self.row().otherwise == Otherwise::More
+    }
+
+    /// The reason of a verdict that tells it: two sorts of assumptions are one.
+    pub fn told_as(self) -> Self {
+        if self == Uncertainty::Refusal { Uncertainty::Assumption } else { self }
+    }
 }
 
-/// Adds to `open` all objects whose outcomes depend on whether the last update of these objects is refused: then they
-/// stay as they are, and whatever waits for them stays, too.
-pub(crate) fn add_affected_by_updates(
-    world: &World<'_, '_>,
-    blockers: &Blockers,
-    updated: &FxHashSet<ObjectId>,
-    open: &mut Vec<ObjectId>,
-) -> FxHashSet<ObjectId> {
-    let mut found: FxHashSet<ObjectId> = FxHashSet::default();
-    if updated.is_empty() {
-        return found;
-    }
-    let links = Links::of(world);
-    let mut staying: Vec<ObjectId> = updated.iter().copied().collect();
-    while let Some(object) = staying.pop() {
-        if found.insert(object) {
-            staying.extend(blockers.waited_for_by(object));
-            staying.extend(links.orphaned_by.get(&object).into_iter().flatten());
-            links.follow_up(world, object, &mut staying);
-            links.follow_removal(world, object, open);
-        }
-    }
-    found
-}
-
-/// Objects that hidden dependents could affect: those that dependents with a valid reference could, and those that only
-/// others could. A failed list may hide dependents that block owners, turn a delete into a foreground one, or block a
-/// Namespace or CRD.
-pub(crate) fn affected_by_hidden_dependents(world: &World<'_, '_>) -> (Vec<ObjectId>, Vec<ObjectId>) {
-    let snapshot = world.context.snapshot;
-    let lists_hide = snapshot.lists_hide_dependents();
-    if !lists_hide && !snapshot.is_dump() {
-        return (Vec::new(), Vec::new());
-    }
-    // Whatever a dump lacks, it makes a Namespace or a definition stay longer, if anything does; that an owner may have
-    // more dependents is told of the whole plan ([`Snapshot::may_hide`]).
-    let decided = world.log.iter().filter(|change| match change.cause {
-        Cause::Collector(Reason::DependentsGone | Reason::OwnerWaits) => lists_hide,
-        Cause::NamespaceEmpty | Cause::DefinitionEmpty => true,
-        _ => false,
-    });
-    let mut decided: Vec<ObjectId> = decided.map(|change| change.object).collect();
-    // What stays because of objects in a dump stays whatever the dump lacks.
-    if lists_hide {
-        decided.extend(world.touched().into_iter().filter(|object| {
-            world.stored(*object).is_some_and(|stored| stored.waiting() || world.held_by_spec(*object))
-        }));
-    }
-    // What may be hidden depends on the namespace, and in a dump also on the kind.
-    let mut hides: FxHashMap<(ResourceId, Symbol), bool> = FxHashMap::default();
-    let (hidden_from, others): (Vec<ObjectId>, Vec<ObjectId>) = decided.into_iter().partition(|object| {
-        let found = snapshot.object(*object);
-        // Each Namespace has contents of its own.
-        let place = if found.namespace.is_empty() { found.name } else { found.namespace };
-        *hides.entry((found.resource, place)).or_insert_with(|| !snapshot.may_hide(&[*object]).is_empty())
-    });
-    // What a dump lacks is not everywhere.
-    let others = if lists_hide { others } else { Vec::new() };
-    (hidden_from, others)
-}
-
-/// The links along which uncertainty spreads.
-struct Links {
-    touched: FxHashSet<ObjectId>,
-    /// Objects that waited for their dependents at any time.
-    waited: FxHashSet<ObjectId>,
-    /// The deleted Namespaces, by name.
-    namespaces: FxHashMap<Symbol, ObjectId>,
-    emptied_by: FxHashMap<ObjectId, ObjectId>,
-    /// The owners that the collector freed an object from, and that wait until this is done.
-    orphaned_by: FxHashMap<ObjectId, Vec<ObjectId>>,
-    /// When an object was removed, and when it last changed: positions in the log.
-    removed: FxHashMap<ObjectId, usize>,
-    changed: FxHashMap<ObjectId, usize>,
-    /// What controllers delete because an object goes.
-    follow_ups: FxHashMap<ObjectId, Vec<ObjectId>>,
-}
-
-impl Links {
-    fn of(world: &World<'_, '_>) -> Self {
-        let mut links = Links {
-            touched: world.touched().into_iter().collect(),
-            waited: FxHashSet::default(),
-            namespaces: FxHashMap::default(),
-            emptied_by: FxHashMap::default(),
-            orphaned_by: FxHashMap::default(),
-            removed: FxHashMap::default(),
-            changed: FxHashMap::default(),
-            follow_ups: FxHashMap::default(),
-        };
-        for (position, change) in world.log.iter().enumerate() {
-            links.changed.insert(change.object, position);
-            if change.removed {
-                links.removed.insert(change.object, position);
-            }
-            let first = match change.cause {
-                Cause::JobFailed { pod: first, .. } | Cause::Inventory(first) => Some(first),
-                ref cause => cause.gone(),
-            };
-            if let Some(first) = first {
-                links.follow_ups.entry(first).or_default().push(change.object);
-            }
-            match change.cause {
-                Cause::Collector(Reason::DependentsGone) => {
-                    links.waited.insert(change.object);
-                }
-                Cause::Collector(Reason::OwnerOrphans(owner)) => {
-                    let owner = world.context.graph.by_uid(owner).and_then(|node| world.context.graph.object(node));
-                    links.orphaned_by.entry(change.object).or_default().extend(owner);
-                }
-                Cause::Namespace(above) | Cause::Definition(above) => {
-                    links.emptied_by.insert(change.object, above);
-                    if world.context.rules(above).own_delete == crate::server::OwnDelete::Namespace {
-                        links.namespaces.insert(world.context.snapshot.object(above).name, above);
-                    }
-                }
-                _ if change.effect == Effect::Deleting
-                    && world.stored(change.object).is_some_and(|stored| stored.waiting()) =>
-                {
-                    links.waited.insert(change.object);
-                }
-                _ => {}
-            }
-        }
-        links
-    }
-
-    fn follow(&self, world: &World<'_, '_>, object: ObjectId, open: &mut Vec<ObjectId>) {
-        // Down: its dependents, deleted in the simulation or not.
-        open.extend(world.context.graph.dependents(NodeId::from(object)));
-        open.extend(self.follow_ups.get(&object).into_iter().flatten());
-        self.follow_up(world, object, open);
-    }
-
-    /// Down: what changed because an object was removed.
-    fn follow_removal(&self, world: &World<'_, '_>, object: ObjectId, open: &mut Vec<ObjectId>) {
-        let Some(removed) = self.removed.get(&object) else { return };
-        let dependents = world.context.graph.dependents(NodeId::from(object));
-        open.extend(dependents.iter().filter(|one| self.changed.get(one).is_some_and(|changed| changed > removed)));
-        open.extend(self.follow_ups.get(&object).into_iter().flatten());
-    }
-
-    fn follow_up(&self, world: &World<'_, '_>, object: ObjectId, open: &mut Vec<ObjectId>) {
-        let context = world.context;
-        let found = context.snapshot.object(object);
-        // Up: owners that it blocked.
-        let blocked = found
-            .owners
-            .iter()
-            .filter(|reference| reference.blocks())
-            .filter_map(|reference| context.graph.by_uid(reference.uid));
-        open.extend(
-            blocked.filter_map(|owner| context.graph.object(owner)).filter(|owner| self.waited.contains(owner)),
-        );
-        // Sideways: a namespace's pods are deleted first, so the rest of its contents waits for them (R9.10).
-        open.extend(self.emptied_by.get(&object));
-        if let Some(namespace) = self.namespaces.get(&found.namespace) {
-            open.push(*namespace);
-            if context.rules(object).graceful {
-                open.extend(context.in_namespace(found.namespace).iter().filter(|other| self.touched.contains(other)));
-            }
-        }
+impl Serialize for Uncertainty {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }

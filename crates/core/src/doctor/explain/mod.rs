@@ -15,12 +15,12 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     model::{ObjectId, ResourceId, Snapshot, facts},
-    plan::{Because, OutcomeKind, Uncertainty, because},
+    plan::{Because, OutcomeKind, because},
     reclaim::{self, Removal},
     server::{Propagation, kinds::protected},
     simulate::{
         Act, BlockedBy, Blockers, Cause, Change, Controllers, Effect, Finished, Needs, Next, ProjectedOutcome,
-        Projection, State,
+        Projection, State, Uncertainty,
     },
 };
 

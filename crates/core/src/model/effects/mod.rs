@@ -76,32 +76,27 @@ pub enum EffectKind {
 impl EffectKind {
     /// The name in JSON.
     pub fn name(self) -> &'static str {
-        match self {
-            EffectKind::DataLost => "data-loss",
-            EffectKind::ExternalDeleted => "external-deleted",
-            EffectKind::ObjectsDeleted => "objects-deleted",
-            EffectKind::PodsDeleted => "pods-deleted",
-            EffectKind::LoadBalancerReleased => "load-balancer-released",
-            EffectKind::DataUnreachable => "data-unreachable",
-            EffectKind::Unknown => "unknown",
-            EffectKind::CleanedUp => "cleaned-up",
-            EffectKind::DataKept => "data-kept",
-            EffectKind::ExternalKept => "external-kept",
-            EffectKind::ObjectsKept => "objects-kept",
-        }
+        self.row().0
     }
 
     /// How severe such an effect is.
     pub fn severity(self) -> Severity {
+        self.row().1
+    }
+
+    fn row(self) -> (&'static str, Severity) {
         match self {
-            EffectKind::DataLost | EffectKind::ExternalDeleted | EffectKind::ObjectsDeleted => Severity::Error,
-            EffectKind::PodsDeleted
-            | EffectKind::LoadBalancerReleased
-            | EffectKind::DataUnreachable
-            | EffectKind::Unknown => Severity::Warning,
-            EffectKind::CleanedUp | EffectKind::DataKept | EffectKind::ExternalKept | EffectKind::ObjectsKept => {
-                Severity::Note
-            }
+            EffectKind::DataLost => ("data-loss", Severity::Error),
+            EffectKind::ExternalDeleted => ("external-deleted", Severity::Error),
+            EffectKind::ObjectsDeleted => ("objects-deleted", Severity::Error),
+            EffectKind::PodsDeleted => ("pods-deleted", Severity::Warning),
+            EffectKind::LoadBalancerReleased => ("load-balancer-released", Severity::Warning),
+            EffectKind::DataUnreachable => ("data-unreachable", Severity::Warning),
+            EffectKind::Unknown => ("unknown", Severity::Warning),
+            EffectKind::CleanedUp => ("cleaned-up", Severity::Note),
+            EffectKind::DataKept => ("data-kept", Severity::Note),
+            EffectKind::ExternalKept => ("external-kept", Severity::Note),
+            EffectKind::ObjectsKept => ("objects-kept", Severity::Note),
         }
     }
 

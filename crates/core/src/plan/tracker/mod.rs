@@ -16,10 +16,10 @@ use crate::{
         Coordinate, Identity, Mapping, Object, ObjectEvent, ObjectId, Presence, RawObject, Reference, Snapshot,
         Strings, Symbol,
     },
-    simulate::WriteScope,
+    simulate::{Uncertainty, WriteScope},
 };
 
-use super::outcome::{After, Outcome, OutcomeKind, Plan, Uncertainty};
+use super::outcome::{After, Outcome, OutcomeKind, Plan};
 
 pub use judge::{Blocker, TrackerVerdict};
 pub use unplanned::{Relation, UnplannedObject};

@@ -1,10 +1,11 @@
-//! Which outcomes rest on an assumption that may be wrong: on controllers that are no part of Kubernetes and were not
-//! seen running, on a collector that may not watch a young kind yet, on webhooks and policies that may refuse, on
-//! invalid references in lists that could not be read, and on kubelets of which nothing shows whether they answer.
+//! Which outcomes are open at the end of a simulation: those that depend on something that could not be read, and those
+//! that rest on an assumption that may be wrong: on controllers that are no part of Kubernetes and were not seen
+//! running, on a collector that may not watch a young kind yet, on webhooks and policies that may refuse, on invalid
+//! references in lists that could not be read, and on kubelets of which nothing shows whether they answer.
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     collector::Reason,
@@ -13,29 +14,84 @@ use crate::{
 
 use super::{
     actors::Assumption,
+    affected::{affected_by, affected_by_hidden_dependents},
     blockers::{BlockedBy, Blockers, State},
     cause::Cause,
-    uncertainty::{add_affected_by_updates, affected_by_hidden_dependents, with_all_affected},
+    request::Start,
+    uncertainty::Uncertainty,
     world::{SimContext, World},
 };
 
 /// The collector looks for new kinds every 30 seconds (R2.5), and then lists their objects.
 const COLLECTOR_LEARNS_WITHIN: i64 = 35;
 
-/// Objects whose outcomes rest on assumptions that may be wrong.
-#[derive(Debug, Default)]
-pub(crate) struct Assumed {
-    /// Anything may become of them.
-    pub objects: FxHashSet<ObjectId>,
-    /// What is foretold happens to them, unless a webhook or a policy refuses it.
-    pub refusable: FxHashSet<ObjectId>,
+/// What is open at the end of a simulation.
+#[derive(Debug)]
+pub(crate) struct Open {
+    objects: FxHashMap<ObjectId, Uncertainty>,
+    /// Whether the simulation was stopped before its end.
+    stopped: bool,
     /// The assumptions that the simulation itself didn't record.
-    pub assumptions: BTreeSet<Assumption>,
+    pub(crate) assumptions: BTreeSet<Assumption>,
 }
 
-/// Finds what rests on assumptions.
-pub(crate) fn assumed_objects(world: &World<'_, '_>, blockers: &Blockers) -> Assumed {
-    let mut assumptions = BTreeSet::new();
+impl Open {
+    /// What is open after such a start. A sweep does the collector's work itself, and reports what others have to do.
+    pub(crate) fn of(world: &World<'_, '_>, blockers: &Blockers, start: Start) -> Self {
+        let mut assumptions = BTreeSet::new();
+        let mut rests: Vec<ObjectId> = world.rests_on_others.iter().copied().collect();
+        let (mut hidden, invalid) = affected_by_hidden_dependents(world);
+        if start == Start::AtRest {
+            rests.extend(resting_on_assumptions(world, blockers, invalid, &mut assumptions));
+        } else {
+            hidden.extend(invalid);
+        }
+        let mut objects: FxHashMap<ObjectId, Uncertainty> = FxHashMap::default();
+        let mut add = |found: FxHashSet<ObjectId>, why: Uncertainty| {
+            for object in found {
+                objects.entry(object).or_insert(why);
+            }
+        };
+        add(unread_objects(world, blockers, hidden), Uncertainty::Gap);
+        add(affected_by(world, blockers, &world.updates_may_be_changed, rests), Uncertainty::Assumption);
+        let deletes = world.deletes_may_be_refused.iter().copied().collect();
+        let mut refusable = affected_by(world, blockers, &world.updates_may_be_refused, deletes);
+        // If a write is refused, less happens: what doesn't change now doesn't change then.
+        if !refusable.is_empty() {
+            let changed: FxHashSet<ObjectId> = world.log.iter().map(|change| change.object).collect();
+            refusable.retain(|object| changed.contains(object));
+        }
+        add(refusable, Uncertainty::Refusal);
+        Open { objects, stopped: world.out_of_bounds, assumptions }
+    }
+
+    /// Why the outcome of an object is uncertain, if it is.
+    pub(crate) fn why(&self, object: ObjectId) -> Option<Uncertainty> {
+        if self.stopped { Some(Uncertainty::Bound) } else { self.objects.get(&object).copied() }
+    }
+
+    /// Objects of which more may become than the simulation shows, and why, in no particular order.
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = (ObjectId, Uncertainty)> {
+        self.objects.iter().map(|(object, why)| (*object, *why)).filter(|(_, why)| why.may_remove())
+    }
+}
+
+/// Every object whose outcome depends on something that could not be read: objects whose examination was aborted, those
+/// of which dependents may be `hidden`, their dependents, whatever waits for them, and the Namespace or CRD that they
+/// block.
+pub(crate) fn unread_objects(world: &World<'_, '_>, blockers: &Blockers, hidden: Vec<ObjectId>) -> FxHashSet<ObjectId> {
+    let open = world.doubtful.iter().chain(&world.needs.facts).copied().chain(hidden).collect();
+    affected_by(world, blockers, &FxHashSet::default(), open)
+}
+
+/// Objects whose outcomes rest on assumptions about the collector, finalizers of others, and what could not be read
+/// elsewhere: `invalid` are those that only dependents with an invalid reference could affect.
+fn resting_on_assumptions(
+    world: &World<'_, '_>,
+    blockers: &Blockers,
+    invalid: Vec<ObjectId>,
+    assumptions: &mut BTreeSet<Assumption>,
+) -> Vec<ObjectId> {
     let mut open: Vec<ObjectId> = awaiting_others(world, blockers);
     for change in &world.log {
         match &change.cause {
@@ -62,28 +118,12 @@ pub(crate) fn assumed_objects(world: &World<'_, '_>, blockers: &Blockers) -> Ass
             open.push(object);
         }
     }
-    for object in affected_by_hidden_dependents(world).1 {
+    for object in invalid {
         let namespace = world.context.snapshot.text(world.context.snapshot.object(object).namespace).to_owned();
         assumptions.insert(Assumption::NoneElsewhere { namespace });
         open.push(object);
     }
-    Assumed { assumptions, ..resting_on_others(world, blockers, open) }
-}
-
-/// Objects whose outcomes depend on those of `open`, or on something of which nothing shows what it does.
-pub(crate) fn resting_on_others(world: &World<'_, '_>, blockers: &Blockers, mut open: Vec<ObjectId>) -> Assumed {
-    open.extend(&world.rests_on_others);
-    let mut objects = add_affected_by_updates(world, blockers, &world.updates_may_be_changed, &mut open);
-    objects.extend(with_all_affected(world, blockers, open));
-    let mut open: Vec<ObjectId> = world.deletes_may_be_refused.iter().copied().collect();
-    let mut refusable = add_affected_by_updates(world, blockers, &world.updates_may_be_refused, &mut open);
-    refusable.extend(with_all_affected(world, blockers, open));
-    // If a write is refused, less happens: what doesn't change now doesn't change then.
-    if !refusable.is_empty() {
-        let changed: FxHashSet<ObjectId> = world.log.iter().map(|change| change.object).collect();
-        refusable.retain(|object| changed.contains(object) && !objects.contains(object));
-    }
-    Assumed { objects, refusable, assumptions: BTreeSet::new() }
+    open
 }
 
 /// Objects that are deleted once a controller acts that is not known to run.
