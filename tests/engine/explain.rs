@@ -12,10 +12,7 @@ use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, Reference, Snapshot},
     plan::{OutcomeKind, plan},
-    simulate::{
-        Assume, BlockedBy, Next, ProjectedOutcome, Projection, Request, SimContext, Start, State, Uncertainty,
-        WriteScope,
-    },
+    simulate::{Assume, BlockedBy, Next, Projection, Request, SimContext, Start, State, Uncertainty, WriteScope},
     tree::ReferenceStatus,
 };
 
@@ -128,9 +125,9 @@ impl Scene {
     fn end(&self, describe: &Explanation) -> String {
         let state = describe.end.state.map(|state| format!(" {}", state.name())).unwrap_or_default();
         let fate = match describe.end.outcome {
-            ProjectedOutcome::Goes => "goes".to_owned(),
-            ProjectedOutcome::Stays => "stays".to_owned(),
-            ProjectedOutcome::Changes { references, .. } => format!("changes, {references} left"),
+            Some(OutcomeKind::Deleted) => "goes".to_owned(),
+            Some(_) => format!("changes, {} left", describe.end.references.unwrap()),
+            None => "stays".to_owned(),
         };
         format!("{fate}{state}{}", if describe.end.uncertain.is_none() { "" } else { "?" })
     }
@@ -185,7 +182,7 @@ fn parts_agree() {
             let is_stuck = describe.end.state == Some(State::Stuck);
             let overtaken = describe.end.uncertain == Some(Uncertainty::Order);
             assert!(
-                !describe.next.next.writes() || describe.end.outcome != ProjectedOutcome::Stays || overtaken,
+                !describe.next.next.writes() || describe.end.outcome.is_some() || overtaken,
                 "written, and as it was: {}",
                 of()
             );
@@ -274,7 +271,7 @@ fn released_is_as_if_it_had_never_been_held() {
                 let freed = scene::snapshot(&after);
                 let id = scene::id(&freed, &snapshot.short_name(describe.object));
                 let end = &explained(&freed, &[id])[0].end;
-                let goes = end.outcome == ProjectedOutcome::Goes;
+                let goes = end.outcome == Some(OutcomeKind::Deleted);
                 assert_eq!(
                     condition.then == ConditionOutcome::Goes,
                     goes,

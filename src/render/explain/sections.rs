@@ -14,7 +14,7 @@ use gc_core::{
         explain::{Attention, FinalizerStory, Follows, RootCause},
     },
     model::{ObjectId, Rule, Symbol, facts::Condition},
-    simulate::{BlockedBy, Next, NoAction, ProjectedOutcome, State, Uncertainty},
+    simulate::{BlockedBy, Next, NoAction, OutcomeKind, State, Uncertainty},
     wording::{count, thousands},
 };
 
@@ -207,9 +207,8 @@ fn next(explanation: &Explanation, wide: bool) -> Vec<Said> {
     let mut said = message.strip_prefix("Nothing: ").unwrap_or(message).to_owned();
     // Objects that the collector never examines, that have no owners, or that only wait are already described in full.
     let waits = matches!(explanation.next.next, Next::WaitForDependents(_) | Next::Nothing(NoAction::NoOwners));
-    let refused = explanation.next.next.writes()
-        && explanation.end.outcome == ProjectedOutcome::Stays
-        && explanation.end.uncertain.is_none();
+    let refused =
+        explanation.next.next.writes() && explanation.end.outcome.is_none() && explanation.end.uncertain.is_none();
     let tells_all = waits || refused || is_idle(explanation) || explanation.next.attention == Attention::Never;
     if !tells_all {
         said = format!("{said} {}", explanation.next.attention.sentence());
@@ -247,12 +246,12 @@ fn end(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
     // What happens once its dependents are gone is not so yet.
     let waits = explanation.dependents.waits && !explanation.dependents.blocking.is_empty() && !why.is_empty();
     match explanation.end.outcome {
-        ProjectedOutcome::Goes if why.is_empty() => Some("it is deleted".to_owned()),
-        ProjectedOutcome::Goes if waits => Some(format!("it is deleted once {why}")),
-        ProjectedOutcome::Changes { .. } if waits => Some(format!("it is changed once {why}")),
-        ProjectedOutcome::Goes => Some(format!("it is deleted: {why}")),
-        ProjectedOutcome::Changes { .. } => Some(format!("it is changed: {why}")),
-        ProjectedOutcome::Stays => None,
+        Some(OutcomeKind::Deleted) if why.is_empty() => Some("it is deleted".to_owned()),
+        Some(OutcomeKind::Deleted) if waits => Some(format!("it is deleted once {why}")),
+        Some(_) if waits => Some(format!("it is changed once {why}")),
+        Some(OutcomeKind::Deleted) => Some(format!("it is deleted: {why}")),
+        Some(_) => Some(format!("it is changed: {why}")),
+        None => None,
     }
 }
 

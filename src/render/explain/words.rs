@@ -22,7 +22,7 @@ use gc_core::{
         facts::Condition,
     },
     reclaim::{End, Removal, When},
-    simulate::{BlockedBy, Cause, Next, NoAction, ProjectedOutcome, State, Uncertainty, until_who_is_done},
+    simulate::{BlockedBy, Cause, Next, NoAction, OutcomeKind, State, Uncertainty, until_who_is_done},
     tree::ReferenceStatus,
     wording::age,
 };
@@ -72,12 +72,12 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
         return terminating(view, explanation, &name, now);
     }
     let why = because_of(view, explanation);
-    match &explanation.end.outcome {
+    match explanation.end.outcome {
         _ if explanation.end.uncertain == Some(Uncertainty::Order) => {
             Verdict::new(Headline::Unsure, format!("whether {name} is deleted depends on the order of events."))
         }
         // The end may not be known; the beginning is.
-        outcome if explanation.end.uncertain.is_some() && outcome.leaves() && explanation.next.deletes() => {
+        Some(outcome) if explanation.end.uncertain.is_some() && outcome.removes() && explanation.next.deletes() => {
             let what = format!("the collector is about to delete {name}");
             let then = "when it is gone depends on something that is not known";
             Verdict::with(Headline::WillBeDeleted, &what, "; ", then)
@@ -86,15 +86,15 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
             let what = format!("what happens to {name} depends on something that is not known.");
             Verdict::new(Headline::Unsure, what)
         }
-        ProjectedOutcome::Goes if explanation.next.next.writes() && is_idle(explanation) => {
+        Some(OutcomeKind::Deleted) if explanation.next.next.writes() && is_idle(explanation) => {
             Verdict::new(Headline::Waits, format!("the collector should delete {name}, and does not: see Note."))
         }
         // Under "Then" it says why.
-        ProjectedOutcome::Goes if explanation.next.deletes() => {
+        Some(OutcomeKind::Deleted) if explanation.next.deletes() => {
             Verdict::new(Headline::WillBeDeleted, format!("the collector is about to delete {name}."))
         }
-        ProjectedOutcome::Goes => Verdict::with(Headline::WillBeDeleted, &name, ": ", &why),
-        ProjectedOutcome::Changes { terminating: true, .. } => {
+        Some(OutcomeKind::Deleted) => Verdict::with(Headline::WillBeDeleted, &name, ": ", &why),
+        Some(OutcomeKind::Terminating) => {
             let until = || format!(" until {}", until(view, explanation));
             let (headline, stays) = match explanation.end.state {
                 Some(State::Waiting) => (Headline::Waits, until()),
@@ -111,10 +111,8 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
             ];
             Verdict::fitting(headline, choices)
         }
-        ProjectedOutcome::Changes { .. } => {
-            Verdict::with(Headline::Changes, &format!("{name} is kept, but changed"), ": ", &why)
-        }
-        ProjectedOutcome::Stays => match &explanation.removal {
+        Some(_) => Verdict::with(Headline::Changes, &format!("{name} is kept, but changed"), ": ", &why),
+        None => match &explanation.removal {
             Some(removal) if explanation.end.refused.is_none() && !is_later(removal) => {
                 let headline = match (removal.doubt(), removal.end) {
                     (Some(_), _) | (None, End::Either) => Headline::Unsure,
@@ -278,30 +276,26 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
             [(format!("{what} until {until}."), Vec::new()), (format!("{what} until others act: see Why."), rest)],
         )
     };
-    match (&explanation.end.outcome, explanation.end.state) {
+    let goes = explanation.end.outcome == Some(OutcomeKind::Deleted);
+    match explanation.end.state {
         _ if explanation.end.uncertain.is_some() && said.is_empty() => {
             Verdict::with(Headline::Unsure, &what, "; ", "what happens next depends on something that is not known")
         }
         // What the API server says comes before what we foretell.
-        (outcome, _) if *outcome != ProjectedOutcome::Goes && said.iter().any(|condition| condition.fails()) => {
-            says(Headline::Stuck, &Condition::fails)
-        }
-        (ProjectedOutcome::Goes, _) if explanation.next.may_wait => {
+        _ if !goes && said.iter().any(|condition| condition.fails()) => says(Headline::Stuck, &Condition::fails),
+        _ if goes && explanation.next.may_wait => {
             let why = "dependents that could not be read may have to be freed first";
             Verdict::with(Headline::Unsure, &what, "; ", why)
         }
-        (ProjectedOutcome::Goes, _) if in_trouble(explanation) => {
+        _ if goes && in_trouble(explanation) => {
             Verdict::new(Headline::Waits, format!("{what}, and should go by itself: see Note."))
         }
-        (outcome, Some(State::Unknown)) | (outcome @ ProjectedOutcome::Goes, _) if !said.is_empty() => {
-            let goes = *outcome == ProjectedOutcome::Goes;
+        state if (goes || state == Some(State::Unknown)) && !said.is_empty() => {
             says(if goes { Headline::Waits } else { Headline::Depends }, &|_| true)
         }
-        (ProjectedOutcome::Goes, _) => {
-            Verdict::new(Headline::WillBeDeleted, format!("{what}, and nothing blocks that."))
-        }
-        (_, Some(State::Waiting)) => until(Headline::Waits),
-        (_, Some(State::Unknown)) => until(Headline::Depends),
+        _ if goes => Verdict::new(Headline::WillBeDeleted, format!("{what}, and nothing blocks that.")),
+        Some(State::Waiting) => until(Headline::Waits),
+        Some(State::Unknown) => until(Headline::Depends),
         _ if is_all_known(view, explanation) => until(Headline::Stuck),
         _ => Verdict::new(Headline::Stuck, format!("{what}{UNKNOWN_END}.")),
     }

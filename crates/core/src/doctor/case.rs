@@ -9,7 +9,7 @@ use crate::{
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
     simulate::{
-        BlockedBy, Needs, ProjectedOutcome, Projection, SimContext,
+        BlockedBy, Needs, Projection, SimContext,
         world::{self, LATE},
     },
 };
@@ -229,8 +229,8 @@ impl<'a> Case<'a> {
     /// The same once all others have done their part; nothing if none of these waits for others.
     pub(super) fn goes_below_later(&self, objects: &[ObjectId]) -> Vec<ObjectId> {
         let is_held = |object: &ObjectId| {
-            let outcome = self.projection.outcome_of(*object);
-            *outcome != ProjectedOutcome::Goes && (outcome.leaves() || self.snapshot().object(*object).terminating())
+            let leaves = self.projection.leaves(*object) || self.snapshot().object(*object).terminating();
+            leaves && !self.projection.goes(*object)
         };
         if objects.iter().any(is_held) { self.below(objects, self.stage.later()) } else { Vec::new() }
     }
@@ -241,8 +241,7 @@ impl<'a> Case<'a> {
         while let Some(object) = open.pop() {
             // Nobody takes back the delete of what is Terminating only then.
             let goes = |below: &ObjectId| {
-                let outcome = end.outcome_of(*below);
-                *outcome == ProjectedOutcome::Goes || outcome.leaves() && !self.snapshot().object(*below).terminating()
+                end.goes(*below) || end.leaves(*below) && !self.snapshot().object(*below).terminating()
             };
             let below = self.graph().dependents(object.into()).iter().chain(self.stage.contents(object));
             let below = below.chain(end.inventory_of(object));

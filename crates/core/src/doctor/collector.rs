@@ -8,7 +8,7 @@ use crate::{
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, Resource, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
     simulate::{
-        Liveness, Needs, ProjectedOutcome, Projection, SimContext,
+        Liveness, Needs, OutcomeKind, Projection, SimContext,
         liveness::of_controller_manager,
         obstacles::{Operation, WebhookCall},
     },
@@ -59,6 +59,11 @@ pub(super) enum Write {
 }
 
 impl Write {
+    /// The first write to an object of which this becomes.
+    fn of(outcome: OutcomeKind) -> Self {
+        if outcome.removes() { Write::Delete } else { Write::References }
+    }
+
     /// What admission is asked about.
     pub(super) fn operation(self) -> Operation {
         match self {
@@ -81,13 +86,10 @@ pub(super) fn turns(case: &Case<'_>) -> Vec<Turn> {
         } else if !object.owners.is_empty() && dangles(snapshot, graph, object) {
             match case.projection.outcome_of(id) {
                 _ if case.projection.uncertain(id) => {}
-                ProjectedOutcome::Goes | ProjectedOutcome::Changes { terminating: true, .. } => {
-                    turns.insert(Turn { object: id, write: Write::Delete, waiting: None });
+                Some(outcome) => {
+                    turns.insert(Turn { object: id, write: Write::of(outcome), waiting: None });
                 }
-                ProjectedOutcome::Changes { .. } => {
-                    turns.insert(Turn { object: id, write: Write::References, waiting: None });
-                }
-                ProjectedOutcome::Stays => {}
+                None => {}
             }
         }
     }
@@ -148,12 +150,9 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
                 continue;
             }
             // Dependents that the collector can't delete are reported separately.
-            let write = match case.projection.outcome_of(dependent) {
-                ProjectedOutcome::Stays => continue,
-                ProjectedOutcome::Goes | ProjectedOutcome::Changes { terminating: true, .. } => Write::Delete,
-                ProjectedOutcome::Changes { .. } => Write::References,
-            };
-            turns.insert(Turn { object: dependent, write, waiting });
+            if let Some(outcome) = case.projection.outcome_of(dependent) {
+                turns.insert(Turn { object: dependent, write: Write::of(outcome), waiting });
+            }
         }
     }
 }

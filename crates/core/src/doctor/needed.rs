@@ -54,7 +54,7 @@ fn related(case: &Case<'_>, named: impl IntoIterator<Item = ObjectId>) -> FxHash
         open.extend(object.owners.iter().filter_map(owner));
         open.extend(case.projection.waits_for(id));
         open.extend(case.projection.waited_for_by(id));
-        if object.terminating() || case.projection.outcome_of(id).leaves() {
+        if object.terminating() || case.projection.leaves(id) {
             open.extend(case.graph().dependents(id.into()));
         }
         let within = if snapshot.is_namespace(id) { object.name } else { object.namespace };

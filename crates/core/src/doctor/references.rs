@@ -12,7 +12,7 @@ use crate::{
     command_line::ShellCommand,
     graph::Address,
     model::{Mapping, Object, ObjectId, Presence, Reference, Snapshot, Symbol, effects::Severity, group_of},
-    simulate::{Needs, Next, ProjectedOutcome},
+    simulate::{Needs, Next, OutcomeKind},
     tree::{ReferenceStatus, ResolvedReference},
     wording::{age, count, thousands},
 };
@@ -100,7 +100,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
                 }
                 _ => Shape::default(),
             };
-            groups.entry((code, causes, becomes(case, id, object), shape)).or_default().push(fault);
+            groups.entry((code, causes, becomes(case, id), shape)).or_default().push(fault);
         }
     }
     for ((code, causes, becomes, _), mut faults) in groups {
@@ -221,15 +221,14 @@ fn cause_of(case: &Case<'_>, object: &Object, reference: &Reference, code: Code)
     }
 }
 
-fn becomes(case: &Case<'_>, id: ObjectId, object: &Object) -> HolderOutcome {
-    let outcome = case.projection.outcome_of(id);
+fn becomes(case: &Case<'_>, id: ObjectId) -> HolderOutcome {
     // What it waits for then may not be known; that the collector deletes it is.
-    let begins = || outcome.leaves() && matches!(Next::of(case.stage, id).0, Next::Delete(..));
-    match outcome {
+    let begins = || case.projection.leaves(id) && matches!(Next::of(case.stage, id).0, Next::Delete(..));
+    match case.projection.outcome_of(id) {
         _ if case.projection.uncertain(id) && !begins() => HolderOutcome::Unsure,
-        _ if outcome.leaves() => HolderOutcome::Gone,
-        ProjectedOutcome::Changes { references, .. } if *references < object.owners.len() => HolderOutcome::Stripped,
-        _ => HolderOutcome::Kept,
+        Some(OutcomeKind::Deleted | OutcomeKind::Terminating) => HolderOutcome::Gone,
+        Some(OutcomeKind::Orphaned | OutcomeKind::Detached) => HolderOutcome::Stripped,
+        Some(OutcomeKind::Unblocked | OutcomeKind::Unchanged) | None => HolderOutcome::Kept,
     }
 }
 

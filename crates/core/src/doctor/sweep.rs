@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     command_line::ShellCommand,
     model::{ObjectId, Symbol},
-    simulate::{Needs, ProjectedOutcome},
+    simulate::Needs,
     wording::count,
 };
 
@@ -62,7 +62,7 @@ fn with_dependents(case: &Case<'_>, objects: impl Iterator<Item = ObjectId>) -> 
     let mut next = 0;
     while let Some(object) = all.get(next).copied() {
         next += 1;
-        let follows = |id: &ObjectId| *case.projection.outcome_of(*id) != ProjectedOutcome::Stays && seen.insert(*id);
+        let follows = |id: &ObjectId| case.projection.outcome_of(*id).is_some() && seen.insert(*id);
         all.extend(case.graph().dependents(object.into()).iter().copied().filter(follows));
     }
     all
@@ -70,7 +70,7 @@ fn with_dependents(case: &Case<'_>, objects: impl Iterator<Item = ObjectId>) -> 
 
 /// Whether the collector deletes an existing object.
 fn is_deleted(case: &Case<'_>, id: ObjectId) -> bool {
-    !case.snapshot().object(id).terminating() && case.projection.outcome_of(id).leaves()
+    !case.snapshot().object(id).terminating() && case.projection.leaves(id)
 }
 
 /// How many existing objects are deleted.

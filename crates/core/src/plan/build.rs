@@ -185,7 +185,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
     fn outcome(&self, object: ObjectId, changes: &[(usize, Change)]) -> Option<Outcome> {
         let before = Stored::of(self.world.context.snapshot.object(object));
         let after = self.world.stored(object);
-        let kind = outcome_kind(&before, after.as_ref())?;
+        let kind = OutcomeKind::of(&before, after.as_ref())?;
         let leaving = |change: &&(usize, Change)| matches!(change.1.effect, Effect::Removed | Effect::Deleting);
         let because = match kind {
             OutcomeKind::Deleted | OutcomeKind::Terminating => changes.iter().find(leaving),
@@ -302,26 +302,6 @@ fn changes_by_object(log: &[Change]) -> FxHashMap<ObjectId, Vec<(usize, Change)>
         changes.entry(change.object).or_default().push((position, change.clone()));
     }
     changes
-}
-
-/// The outcome of an object that was written to; `None` if it looks as before.
-fn outcome_kind(before: &Stored<'_>, after: Option<&Stored<'_>>) -> Option<OutcomeKind> {
-    let Some(after) = after else { return Some(OutcomeKind::Deleted) };
-    if after.same_state(before) {
-        return None;
-    }
-    let lost_references = after.owners.len() < before.owners.len();
-    Some(if after.terminating {
-        OutcomeKind::Terminating
-    } else if lost_references && after.owners.is_empty() {
-        OutcomeKind::Orphaned
-    } else if lost_references {
-        OutcomeKind::Detached
-    } else if after.owners != before.owners {
-        OutcomeKind::Unblocked
-    } else {
-        OutcomeKind::Unchanged
-    })
 }
 
 pub(super) fn summarize(outcomes: &[Outcome]) -> Summary {

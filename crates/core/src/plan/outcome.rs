@@ -12,47 +12,13 @@ use crate::{
     },
 };
 
+pub use crate::simulate::OutcomeKind;
+
 use super::{
     note::Note,
     reaction::{Afterwards, ClaimsOfSet, OutsideEffect},
     then::Then,
 };
-
-/// What happens to an object: the first kind that fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-pub enum OutcomeKind {
-    /// Removed from storage.
-    Deleted,
-    /// Stays, with a deletionTimestamp.
-    Terminating,
-    /// Survives without any owner reference.
-    Orphaned,
-    /// Survives with fewer owner references.
-    Detached,
-    /// Survives; only `blockOwnerDeletion` changed.
-    Unblocked,
-    /// Unchanged in the simulated order; something unknown could change it.
-    Unchanged,
-}
-
-impl OutcomeKind {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            OutcomeKind::Deleted => "Deleted",
-            OutcomeKind::Terminating => "Terminating",
-            OutcomeKind::Orphaned => "Orphaned",
-            OutcomeKind::Detached => "Detached",
-            OutcomeKind::Unblocked => "Unblocked",
-            OutcomeKind::Unchanged => "Unchanged",
-        }
-    }
-
-    /// Whether the object is gone or on its way out. A deletionTimestamp can't be taken back.
-    pub fn removes(self) -> bool {
-        matches!(self, OutcomeKind::Deleted | OutcomeKind::Terminating)
-    }
-}
 
 /// The state of an object at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,39 +17,18 @@ use super::{
     blockers::{BlockedBy, Blockers, State},
     controllers::Controllers,
     open::unread_objects,
+    outcome::OutcomeKind,
     request::{Start, WriteScope},
     start::InitialListOrder,
     world::{Needs, SimContext, World},
 };
 
-/// What happens to an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProjectedOutcome {
-    /// It doesn't change.
-    Stays,
-    /// It is removed.
-    Goes,
-    /// It stays in another state.
-    Changes {
-        /// Whether it is terminating then.
-        terminating: bool,
-        /// How many owner references it has left.
-        references: usize,
-    },
-}
-
-impl ProjectedOutcome {
-    /// Whether it is deleted, though it may stay Terminating.
-    pub fn leaves(&self) -> bool {
-        matches!(self, ProjectedOutcome::Goes | ProjectedOutcome::Changes { terminating: true, .. })
-    }
-}
-
 /// The predicted end.
 #[derive(Clone, Debug)]
 pub struct Projection {
     blockers: Blockers,
-    outcomes: FxHashMap<ObjectId, ProjectedOutcome>,
+    /// Of each object that changes, also how many owner references it has left.
+    outcomes: FxHashMap<ObjectId, (OutcomeKind, usize)>,
     uncertain: FxHashSet<ObjectId>,
     /// Objects that are still there because the API server refuses to delete or change them, and what refuses it.
     refused: FxHashMap<ObjectId, BlockedBy>,
@@ -123,7 +102,7 @@ impl Projection {
         let blockers = Blockers::at_end_of(&mut world, &terminating);
         let (valid, invalid) = affected_by_hidden_dependents(&world);
         let uncertain = unread_objects(&world, &blockers, [valid, invalid].concat());
-        let outcomes = world.touched().into_iter().map(|id| (id, outcome_of(&world, id))).collect();
+        let outcomes = world.touched().into_iter().filter_map(|id| Some((id, outcome_of(&world, id)?))).collect();
         let still_there = || world.refused.iter().filter(|(id, _)| world.exists(**id));
         let refused = still_there().filter_map(|(id, _)| Some((*id, world.refused_by(*id)?))).collect();
         let undeleted = still_there().filter(|(_, refused)| refused.operation.deletes()).map(|(id, _)| *id).collect();
@@ -139,8 +118,14 @@ impl Projection {
         Projection { blockers, outcomes, uncertain, refused, undeleted, inventories, log: world.log, needs, others }
     }
 
-    pub(crate) fn outcome_of(&self, object: ObjectId) -> &ProjectedOutcome {
-        self.outcomes.get(&object).unwrap_or(&ProjectedOutcome::Stays)
+    /// What happens to an object; `None` if it doesn't change.
+    pub(crate) fn outcome_of(&self, object: ObjectId) -> Option<OutcomeKind> {
+        self.outcomes.get(&object).map(|(kind, _)| *kind)
+    }
+
+    /// How many owner references an object has left that changes.
+    pub(crate) fn references_left(&self, object: ObjectId) -> usize {
+        self.outcomes.get(&object).map_or(0, |(_, references)| *references)
     }
 
     /// What the controller of an object deletes with it, because the object lists it.
@@ -149,12 +134,17 @@ impl Projection {
     }
 
     pub fn goes(&self, object: ObjectId) -> bool {
-        *self.outcome_of(object) == ProjectedOutcome::Goes
+        self.outcome_of(object) == Some(OutcomeKind::Deleted)
     }
 
-    /// Every object that is deleted, though it may stay Terminating, in no particular order.
+    /// Whether an object is deleted, though it may stay Terminating.
+    pub(crate) fn leaves(&self, object: ObjectId) -> bool {
+        self.outcome_of(object).is_some_and(OutcomeKind::removes)
+    }
+
+    /// Every such object, in no particular order.
     pub(crate) fn all_leaving(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        self.outcomes.iter().filter(|(_, outcome)| outcome.leaves()).map(|(id, _)| *id)
+        self.outcomes.iter().filter(|(_, (kind, _))| kind.removes()).map(|(id, _)| *id)
     }
 
     /// Whether something that could not be read decides the outcome of an object.
@@ -275,11 +265,8 @@ fn terminating(snapshot: &Snapshot) -> Vec<ObjectId> {
     snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id).collect()
 }
 
-fn outcome_of(world: &World<'_, '_>, id: ObjectId) -> ProjectedOutcome {
-    let before = Stored::of(world.context.snapshot.object(id));
-    match world.stored(id) {
-        None => ProjectedOutcome::Goes,
-        Some(after) if after.same_state(&before) => ProjectedOutcome::Stays,
-        Some(after) => ProjectedOutcome::Changes { terminating: after.terminating, references: after.owners.len() },
-    }
+fn outcome_of(world: &World<'_, '_>, id: ObjectId) -> Option<(OutcomeKind, usize)> {
+    let (before, after) = (Stored::of(world.context.snapshot.object(id)), world.stored(id));
+    let kind = OutcomeKind::of(&before, after.as_ref())?;
+    Some((kind, after.map_or(0, |after| after.owners.len())))
 }

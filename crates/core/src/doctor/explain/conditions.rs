@@ -7,7 +7,7 @@ use crate::{
     model::{ObjectId, Symbol},
     plan::{Outcome, OutcomeKind, Plan, plan},
     server::Propagation,
-    simulate::{ProjectedOutcome, Projection, Request, State},
+    simulate::{Projection, Request, State},
     tree::ReferenceStatus,
 };
 
@@ -101,6 +101,16 @@ pub enum ConditionOutcome {
 }
 
 impl ConditionOutcome {
+    /// The outcome of an object that has so many references left, and this state if it stays terminating.
+    fn of(kind: OutcomeKind, left: usize, state: Option<State>) -> Self {
+        match kind {
+            OutcomeKind::Deleted => ConditionOutcome::Goes,
+            OutcomeKind::Terminating => ConditionOutcome::Terminating(state.unwrap_or(State::Unknown)),
+            OutcomeKind::Orphaned | OutcomeKind::Detached => ConditionOutcome::Loses(left),
+            OutcomeKind::Unblocked | OutcomeKind::Unchanged => ConditionOutcome::Stays,
+        }
+    }
+
     fn words(self) -> &'static str {
         match self {
             ConditionOutcome::Goes => "this object is deleted",
@@ -125,7 +135,7 @@ impl Explainer<'_, '_> {
         causes: &[RootCause],
     ) -> Vec<Condition> {
         match end.outcome {
-            ProjectedOutcome::Goes if self.case.snapshot().object(object).terminating() => {
+            Some(OutcomeKind::Deleted) if self.case.snapshot().object(object).terminating() => {
                 return self.if_orphaned_again(object).into_iter().collect();
             }
             _ if end.state.is_some() => return self.if_released(object, causes),
@@ -133,15 +143,13 @@ impl Explainer<'_, '_> {
         }
         let mut conditions = Vec::new();
         match &next.next {
-            Next::Nothing(NoAction::OwnersSolid) if end.outcome != ProjectedOutcome::Goes => {
+            Next::Nothing(NoAction::OwnersSolid) if end.outcome != Some(OutcomeKind::Deleted) => {
                 let owners = self.solid_owners(object, references);
                 conditions.extend(self.if_owners_go(object, &owners));
                 conditions.extend(self.if_orphaned(object, &owners, &conditions));
             }
             // A survivor without owners depends on no owner.
-            Next::DropReferences(_)
-                if !matches!(end.outcome, ProjectedOutcome::Goes | ProjectedOutcome::Changes { references: 0, .. }) =>
-            {
+            Next::DropReferences(_) if end.outcome != Some(OutcomeKind::Deleted) && end.references != Some(0) => {
                 let owners = self.solid_owners(object, references);
                 conditions.extend(self.if_owners_go(object, &owners));
             }
@@ -149,7 +157,7 @@ impl Explainer<'_, '_> {
         }
         // If the collector doesn't examine the object, or it is unknown what exists, references make no difference.
         if !matches!(next.next, Next::Nothing(NoAction::NotWatched | NoAction::SharedUid(_) | NoAction::Unread(_))) {
-            conditions.extend(self.if_dropped(object, references, end));
+            conditions.extend(self.if_dropped(object, references));
         }
         conditions.extend(self.if_waited_for(object, references));
         conditions
@@ -227,7 +235,7 @@ impl Explainer<'_, '_> {
 
     /// The outcome without the invalid references, of an object that the collector would delete, change or never
     /// examine.
-    fn if_dropped(&mut self, object: ObjectId, references: &[ReferenceStory], end: &FinalState) -> Option<Condition> {
+    fn if_dropped(&mut self, object: ObjectId, references: &[ReferenceStory]) -> Option<Condition> {
         let faults: Vec<&ReferenceStory> = references.iter().filter(|reference| !reference.standing.valid()).collect();
         let mut uids: Vec<Symbol> = faults.iter().map(|reference| reference.reference.uid).collect();
         uids.dedup();
@@ -236,7 +244,7 @@ impl Explainer<'_, '_> {
         }
         let projection = Projection::without_references(self.case.stage, &[(object, uids.clone())]);
         let then = self.then_in(object, &projection);
-        let before = then_of(self.case, object, &end.outcome, end.state);
+        let before = self.then_of(object, self.case.projection);
         // Losing only these references is no other outcome.
         let left = references.len() - faults.len();
         if then == before
@@ -317,8 +325,7 @@ impl Explainer<'_, '_> {
             return cause.objects.iter().take(TRIED).find_map(|member| self.if_deleted_again(object, *member));
         }
         let held = foreign_finalizers(case, first);
-        let ends_terminating =
-            matches!(case.projection.outcome_of(first), ProjectedOutcome::Changes { terminating: true, .. });
+        let ends_terminating = case.projection.outcome_of(first) == Some(OutcomeKind::Terminating);
         if cause.held_by.iter().any(|holder| holder.refuses()) {
             return None;
         }
@@ -450,10 +457,20 @@ impl Explainer<'_, '_> {
         if projection.uncertain(object) {
             return ConditionOutcome::Unknown;
         }
-        if projection.refuses_delete(object) && *projection.outcome_of(object) == ProjectedOutcome::Stays {
+        if projection.refuses_delete(object) && projection.outcome_of(object).is_none() {
             return ConditionOutcome::Refused;
         }
-        then_of(self.case, object, projection.outcome_of(object), Some(projection.state(object)))
+        self.then_of(object, projection)
+    }
+
+    /// The same as it is predicted, also if something could not be read.
+    fn then_of(&self, object: ObjectId, projection: &Projection) -> ConditionOutcome {
+        let stays = || match self.case.snapshot().object(object).terminating() {
+            true => OutcomeKind::Terminating,
+            false => OutcomeKind::Unchanged,
+        };
+        let kind = projection.outcome_of(object).unwrap_or_else(stays);
+        ConditionOutcome::of(kind, projection.references_left(object), Some(projection.state(object)))
     }
 }
 
@@ -463,28 +480,11 @@ fn then_of_plan(plan: &Plan, object: ObjectId) -> ConditionOutcome {
         let goes_later = is_prevented() && plan.later().any(|outcome| outcome.object == object);
         return if goes_later { ConditionOutcome::Refused } else { ConditionOutcome::Stays };
     };
-    match outcome.kind {
-        _ if outcome.uncertain.is_some() => ConditionOutcome::Unknown,
-        OutcomeKind::Deleted => ConditionOutcome::Goes,
-        OutcomeKind::Terminating => ConditionOutcome::Terminating(outcome.state.unwrap_or(State::Unknown)),
-        OutcomeKind::Unchanged | OutcomeKind::Unblocked => ConditionOutcome::Stays,
-        OutcomeKind::Orphaned | OutcomeKind::Detached => {
-            ConditionOutcome::Loses(outcome.after.as_ref().map_or(0, |after| after.owners.len()))
-        }
+    if outcome.uncertain.is_some() {
+        return ConditionOutcome::Unknown;
     }
-}
-
-fn then_of(case: &Case<'_>, object: ObjectId, outcome: &ProjectedOutcome, state: Option<State>) -> ConditionOutcome {
-    let found = case.snapshot().object(object);
-    match outcome {
-        ProjectedOutcome::Goes => ConditionOutcome::Goes,
-        ProjectedOutcome::Stays if !found.terminating() => ConditionOutcome::Stays,
-        ProjectedOutcome::Changes { terminating: false, references } if *references == found.owners.len() => {
-            ConditionOutcome::Stays
-        }
-        ProjectedOutcome::Changes { terminating: false, references } => ConditionOutcome::Loses(*references),
-        _ => ConditionOutcome::Terminating(state.unwrap_or(State::Unknown)),
-    }
+    let left = outcome.after.as_ref().map_or(0, |after| after.owners.len());
+    ConditionOutcome::of(outcome.kind, left, outcome.state)
 }
 
 /// The outcome of an object without these owners, and which others keep it.

@@ -19,8 +19,8 @@ use crate::{
     reclaim::{self, Removal},
     server::{Propagation, kinds::protected},
     simulate::{
-        Act, BlockedBy, Blockers, Cause, Change, Controllers, Effect, Finished, Needs, Next, ProjectedOutcome,
-        Projection, State, Uncertainty,
+        Act, BlockedBy, Blockers, Cause, Change, Controllers, Effect, Finished, Needs, Next, Projection, State,
+        Uncertainty,
     },
 };
 
@@ -95,8 +95,9 @@ pub struct KindCount {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FinalState {
+    /// `None` if it stays as it is.
     #[serde(serialize_with = "name_of_outcome")]
-    pub outcome: ProjectedOutcome,
+    pub outcome: Option<OutcomeKind>,
     pub certain: bool,
     /// Why it isn't; what could not be read may have to be freed first.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,11 +175,11 @@ fn each_once<S: Serializer>(waits: &[Waiting], serializer: S) -> Result<S::Ok, S
     serializer.collect_seq(waits.iter().filter(|line| !line.above))
 }
 
-fn name_of_outcome<S: Serializer>(outcome: &ProjectedOutcome, serializer: S) -> Result<S::Ok, S::Error> {
+fn name_of_outcome<S: Serializer>(outcome: &Option<OutcomeKind>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(match outcome {
-        ProjectedOutcome::Goes => "Deleted",
-        ProjectedOutcome::Stays => "Kept",
-        ProjectedOutcome::Changes { .. } => "Changes",
+        Some(OutcomeKind::Deleted) => "Deleted",
+        Some(_) => "Changes",
+        None => "Kept",
     })
 }
 
@@ -300,24 +301,21 @@ impl Explainer<'_, '_> {
 
     fn end(&mut self, object: ObjectId, next: &NextStory) -> FinalState {
         let projection = self.case.projection;
-        let outcome = projection.outcome_of(object).clone();
-        let terminating = match outcome {
-            ProjectedOutcome::Stays => self.case.snapshot().object(object).terminating(),
-            ProjectedOutcome::Changes { terminating, .. } => terminating,
-            ProjectedOutcome::Goes => false,
-        };
+        let outcome = projection.outcome_of(object);
+        let was_terminating = self.case.snapshot().object(object).terminating();
+        let terminating = outcome.map_or(was_terminating, |outcome| outcome == OutcomeKind::Terminating);
         // The cause of a deletion says more than what ends it.
-        let changes = || projection.log.iter().filter(|change| change.object == object);
-        let change = changes().find(|change| deletes(change)).or(changes().next_back());
-        let cause = change.map(|change| change.cause.clone()).filter(|_| outcome != ProjectedOutcome::Stays);
+        let writes = || projection.log.iter().filter(|change| change.object == object);
+        let change = writes().find(|change| deletes(change)).or(writes().next_back());
+        let cause = change.map(|change| change.cause.clone()).filter(|_| outcome.is_some());
         let why = |cause| because(self.case.snapshot(), object, cause, Propagation::Background);
         let because = cause.as_ref().map(why);
-        let uncertain = self.uncertainty(object, &next.next, &outcome);
-        let unread = (outcome == ProjectedOutcome::Goes && next.may_wait).then_some(Uncertainty::Gap);
+        let uncertain = self.uncertainty(object, &next.next, outcome);
+        let unread = (projection.goes(object) && next.may_wait).then_some(Uncertainty::Gap);
         let uncertain_because = uncertain.or(unread);
-        let references =
-            if let ProjectedOutcome::Changes { references, .. } = outcome { Some(references) } else { None };
-        let leaves = outcome.leaves() || self.case.snapshot().object(object).terminating();
+        let changes = outcome.is_some_and(|outcome| outcome != OutcomeKind::Deleted);
+        let references = changes.then(|| projection.references_left(object));
+        let leaves = projection.leaves(object) || was_terminating;
         let lost = if leaves { self.lost(object, uncertain.is_none()) } else { String::new() };
         FinalState {
             certain: uncertain_because.is_none(),
@@ -348,8 +346,8 @@ impl Explainer<'_, '_> {
     /// What follows for an object that stays.
     fn later(&mut self, object: ObjectId, end: &FinalState) -> Option<Later> {
         let later = self.later?;
-        let stays = end.outcome == ProjectedOutcome::Stays && end.uncertain.is_none() && end.state.is_none();
-        if !stays || !later.outcome_of(object).leaves() {
+        let stays = end.outcome.is_none() && end.uncertain.is_none() && end.state.is_none();
+        if !stays || !later.leaves(object) {
             return None;
         }
         let certain = !later.uncertain(object);
@@ -421,9 +419,9 @@ impl Explainer<'_, '_> {
 
     /// An owner may stop waiting before the collector examines a dependent that it would delete for that owner: then
     /// the dependent is kept.
-    fn uncertainty(&self, object: ObjectId, next: &Next, outcome: &ProjectedOutcome) -> Option<Uncertainty> {
+    fn uncertainty(&self, object: ObjectId, next: &Next, outcome: Option<OutcomeKind>) -> Option<Uncertainty> {
         let refused = protected(self.case.snapshot(), object).is_some() || self.refused(object, next).is_some();
-        let overtaken = next.writes() && *outcome == ProjectedOutcome::Stays && !refused;
+        let overtaken = next.writes() && outcome.is_none() && !refused;
         let unread = self.case.projection.uncertain(object);
         unread.then_some(Uncertainty::Gap).or(overtaken.then_some(Uncertainty::Order))
     }

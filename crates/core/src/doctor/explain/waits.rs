@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     model::{ObjectId, Symbol},
     server::kinds::protected,
-    simulate::{BlockedBy, Needs, Next, NoAction, ProjectedOutcome, State, foreign_spec_finalizers},
+    simulate::{BlockedBy, Needs, Next, NoAction, State, foreign_spec_finalizers},
 };
 
 use super::{Case, Explainer, FinalState, finalizers};
@@ -102,7 +102,7 @@ impl Explainer<'_, '_> {
 
     fn lets_go(&self, object: ObjectId) -> bool {
         let live = !self.case.snapshot().object(object).terminating();
-        live && matches!(self.case.projection.outcome_of(object), ProjectedOutcome::Changes { terminating: false, .. })
+        live && self.case.projection.outcome_of(object).is_some_and(|outcome| !outcome.removes())
     }
 
     /// Whether anyone will finish an object; [`State::Waiting`] if it is deleted or unblocks its owner.

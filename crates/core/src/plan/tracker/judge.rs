@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     model::{Identity, ObjectId, Snapshot},
-    simulate::{Blockers, Cause, Needs, ProjectedOutcome, Projection, SimContext, State},
+    simulate::{Blockers, Cause, Needs, Projection, SimContext, State},
 };
 
 use super::PlanTracker;
@@ -75,7 +75,7 @@ impl PlanTracker {
         let existing = self.objects.iter().filter(|tracked| tracked.now.is_some());
         let mut remaining: Vec<ObjectId> =
             existing.filter_map(|tracked| snapshot.by_uid(snapshot.strings.find(&tracked.identity.uid)?)).collect();
-        let moves = |ids: &[ObjectId]| ids.iter().any(|id| *projection.outcome_of(*id) != ProjectedOutcome::Stays);
+        let moves = |ids: &[ObjectId]| ids.iter().any(|id| projection.outcome_of(*id).is_some());
         let related_objects = self.related_objects(snapshot);
         let (more, more_outside) = (moves(&remaining), moves(&related_objects));
         remaining.extend(related_objects);
