@@ -611,3 +611,92 @@ fn who_may_refuse_what_is_overdue_is_named() {
     let ran = on(&[owner, below, webhook, at_ten()], "doctor");
     says(&ran, &["ERROR collector-idle", "These may reject its writes: guard.bank.dev of"]);
 }
+
+/// R9.41: What Argo CD or Flux apply from a source comes back, and all that it controls, unless they are suspended, no
+/// longer have it in their source, or go in the same delete.
+#[test]
+fn what_is_applied_from_a_source_comes_back() {
+    let (deployment, set) = (("apps/v1", "Deployment"), ("apps/v1", "ReplicaSet"));
+    let workload = |kind, name: &str, more: Value| {
+        let mut it = object(kind, name, more);
+        it["spec"] = json!({"replicas": 1});
+        it["status"] = json!({"readyReplicas": 1});
+        it
+    };
+    let objects = |metadata: Value, applier: Value| {
+        let mut web = workload(deployment, "web", metadata);
+        web["spec"]["selector"] = json!({"matchLabels": {"app": "web"}});
+        let below = |mut it: Value, kind, owner: &str| {
+            it["metadata"]["ownerReferences"] = owners(kind, &[owner]);
+            it["metadata"]["ownerReferences"][0]["controller"] = json!(true);
+            it
+        };
+        let one = below(workload(set, "web-1", json!({})), deployment, "web");
+        let pod = below(pod("web-1-x", json!({})), set, "web-1");
+        [namespace(json!({})), web, one, pod, applier, node("True", "2026-03-01T10:00:00Z"), at_ten()]
+    };
+    let with = |metadata, applier, line: &str| on(&objects(metadata, applier), line);
+    let application = |automated: Value, listed: Value| {
+        let mut shop = object(("argoproj.io/v1alpha1", "Application"), "shop", json!({"namespace": "argocd"}));
+        shop["spec"] = json!({"destination": {"server": "https://kubernetes.default.svc"},
+            "syncPolicy": {"automated": automated}});
+        let mut resource = json!({"group": "apps", "kind": "Deployment", "namespace": "vault", "name": "web"});
+        resource.as_object_mut().unwrap().extend(listed.as_object().unwrap().clone());
+        shop["status"] = json!({"resources": [resource]});
+        shop
+    };
+    let tracked = || json!({"annotations": {"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:vault/web"}});
+    let labelled = || json!({"labels": {"app.kubernetes.io/instance": "shop"}});
+    let heals = || json!({"selfHeal": true});
+    let line = "plan deploy/web -n vault";
+    let back = ["comes back", "Application/shop -n argocd stays, and creates"];
+    for metadata in [tracked(), labelled()] {
+        let ran = with(metadata, application(heals(), json!({})), line);
+        says(&ran, &back);
+        assert_eq!(ran.out.matches("comes back").count(), 3, "{ran}");
+    }
+    says(&with(tracked(), application(heals(), json!({})), "plan pod/web-1-x -n vault"), &["ReplicaSet/web-1 stays"]);
+    for (automated, listed) in [
+        (json!({"prune": true}), json!({})),
+        (json!({"selfHeal": true, "enabled": false}), json!({})),
+        (heals(), json!({"requiresPruning": true})),
+        (heals(), json!({"name": "other"})),
+    ] {
+        says_not(&with(tracked(), application(automated, listed), line), &["comes back"]);
+    }
+    says_not(&with(json!({}), application(heals(), json!({})), line), &["comes back"]);
+    // So a webhook that runs in its pod is only away for a moment.
+    for (automated, result) in [(heals(), "DELETES: "), (json!({}), "TAKES DOWN: ")] {
+        let mut guard = guarded("configmaps", 443);
+        guard[1]["endpoints"][0]["targetRef"]["name"] = json!("web-1-x");
+        let all = objects(tracked(), application(automated, json!({})));
+        let rates = object(("v1", "ConfigMap"), "rates", json!({}));
+        says(&on(&[&all[..], &guard[..3], &[rates]].concat(), line), &[result]);
+    }
+    // Its Namespace doesn't come back.
+    says_not(&with(tracked(), application(heals(), json!({})), "plan ns/vault"), &["comes back"]);
+
+    let of_flux = |group: &str| {
+        json!({"labels": {format!("{group}/name"): "apps", format!("{group}/namespace"): "vault",
+            "app.kubernetes.io/managed-by": "Helm"}})
+    };
+    let flux = |group: &str, kind: &str, spec: Value| {
+        let mut it = object((&format!("{group}/v1"), kind), "apps", json!({}));
+        it["spec"] = spec;
+        it["status"] = json!({"inventory": {"entries": [{"id": "vault_web_apps_Deployment", "v": "v1"}]}});
+        it
+    };
+    let (kustomize, helm) = ("kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io");
+    let detects = || json!({"driftDetection": {"mode": "enabled"}});
+    for (group, kind, spec, suspended) in [
+        (kustomize, "Kustomization", json!({"prune": true}), json!({"suspend": true})),
+        (helm, "HelmRelease", detects(), json!({"driftDetection": {"mode": "warn"}})),
+    ] {
+        let ran = with(of_flux(group), flux(group, kind, spec.clone()), line);
+        says(&ran, &["comes back", &format!("{kind}/apps stays, and creates")]);
+        says_not(&with(of_flux(group), flux(group, kind, suspended), line), &["comes back"]);
+        says_not(&with(json!({}), flux(group, kind, spec.clone()), line), &["comes back"]);
+        let both = format!("plan deploy/web {}.{group}/apps -n vault", kind.to_lowercase());
+        says_not(&with(of_flux(group), flux(group, kind, spec), &both), &["comes back"]);
+    }
+}

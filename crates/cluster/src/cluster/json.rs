@@ -7,7 +7,10 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 
-use gc_core::model::{RawObject, RawReference, effects::Spared};
+use gc_core::model::{
+    RawObject, RawReference,
+    effects::{Spared, TRACKING_ID, application_named},
+};
 
 use super::answer::{Malformed, Page};
 
@@ -190,10 +193,12 @@ impl<'a> Item<'a> {
             controller: owner.controller,
             block_owner_deletion: owner.block_owner_deletion,
         });
-        let mut spared = Spared::default();
+        let (mut spared, mut tracked_by) = (Spared::default(), Cow::default());
         for (key, value) in metadata.annotations.iter().flat_map(|annotations| &annotations.0) {
             if Spared::is_said_by(key) {
                 spared.heed(key, value);
+            } else if key == TRACKING_ID {
+                tracked_by = Cow::Owned(application_named(value).to_owned());
             }
         }
         Ok(RawObject {
@@ -208,6 +213,7 @@ impl<'a> Item<'a> {
             owners: owners.collect(),
             labels: metadata.labels.map(|labels| labels.0).unwrap_or_default(),
             spared,
+            tracked_by,
             ..RawObject::default()
         })
     }

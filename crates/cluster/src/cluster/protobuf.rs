@@ -5,7 +5,10 @@ use std::borrow::Cow;
 
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 
-use gc_core::model::{RawObject, RawReference, effects::Spared};
+use gc_core::model::{
+    RawObject, RawReference,
+    effects::{Spared, TRACKING_ID, application_named},
+};
 
 use super::answer::{Malformed, Page};
 
@@ -214,8 +217,11 @@ pub(super) fn metadata<'a>(bytes: &'a [u8], object: &mut RawObject<'a>) -> Resul
             }
             (12, Value::Bytes(entry)) => {
                 let key = text(at(entry, &[1])?.unwrap_or_default())?;
+                let value = || text(at(entry, &[2])?.unwrap_or_default());
                 if Spared::is_said_by(key) {
-                    object.spared.heed(key, text(at(entry, &[2])?.unwrap_or_default())?);
+                    object.spared.heed(key, value()?);
+                } else if key == TRACKING_ID {
+                    object.tracked_by = Cow::Borrowed(application_named(value()?));
                 }
             }
             (13, Value::Bytes(owner)) => object.owners.push(reference(owner)?),

@@ -11,7 +11,7 @@ use super::{
 };
 use gc_core::model::{
     MaybeSeconds, Object, Reference, ResourceId, ResourceVersion, Strings, Symbol,
-    effects::Spared,
+    effects::{Spared, TRACKING_ID, application_named},
     facts::{Setter, contains_setters, is_read_annotation, read_setters},
 };
 
@@ -50,6 +50,7 @@ impl Default for Metadata {
                 owners: Arc::default(),
                 labels: Arc::default(),
                 spared: Spared::default(),
+                tracked_by: Symbol::EMPTY,
             },
             bad_times: Vec::new(),
             annotations: None,
@@ -132,9 +133,13 @@ impl Metadata {
             }
             Field::Annotations => {
                 let annotations = access.next_value_seed(Capture::of(OF_ANNOTATIONS))?;
-                object.spared = Spared::default();
+                (object.spared, object.tracked_by) = (Spared::default(), Symbol::EMPTY);
                 for (key, value) in annotations.as_object().into_iter().flatten() {
-                    object.spared.heed(key, value.as_str().unwrap_or_default());
+                    let value = value.as_str().unwrap_or_default();
+                    object.spared.heed(key, value);
+                    if key == TRACKING_ID {
+                        object.tracked_by = strings.intern(application_named(value));
+                    }
                 }
                 self.annotations = Some(annotations).filter(|kept| kept.as_object().is_none_or(|map| !map.is_empty()));
             }
@@ -149,9 +154,11 @@ impl Metadata {
         if !self.object.name.is_empty() {
             kept.insert("name".to_owned(), strings.text(self.object.name).into());
         }
-        // What a controller deletes with an object may be called after its namespace.
-        if self.has_finalizers {
+        // What a controller makes or deletes may be called after its object's namespace.
+        if self.object.namespace != Symbol::EMPTY {
             kept.insert("namespace".to_owned(), strings.text(self.object.namespace).into());
+        }
+        if self.has_finalizers {
             let texts: Vec<&str> = self.finalizers(strings).collect();
             kept.insert("finalizers".to_owned(), json!(texts));
         }

@@ -60,6 +60,8 @@ pub struct Object {
     pub labels: Arc<[(Symbol, Symbol)]>,
     /// Who leaves it alone, as its annotations say.
     pub spared: Spared,
+    /// The Application of Argo CD that its annotation names; empty if none does.
+    pub tracked_by: Symbol,
 }
 
 impl Object {
@@ -100,6 +102,8 @@ pub struct RawObject<'a> {
     pub labels: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     /// What its annotations say.
     pub spared: Spared,
+    /// The Application of Argo CD that its annotation names; else empty.
+    pub tracked_by: Cow<'a, str>,
     /// The field manager that created it; only watches tell, when an object is created. Else empty.
     pub manager: Cow<'a, str>,
 }
@@ -135,6 +139,7 @@ impl RawObject<'_> {
             owners: self.owners.into_iter().map(RawReference::into_owned).collect(),
             labels: self.labels.into_iter().map(|(key, value)| (own(key), own(value))).collect(),
             spared: self.spared,
+            tracked_by: own(self.tracked_by),
             manager: own(self.manager),
         }
     }

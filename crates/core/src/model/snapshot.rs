@@ -295,6 +295,7 @@ impl Snapshot {
             owners: strings.owners(&*owners),
             labels: strings.labels(&*labels),
             spared: raw.spared,
+            tracked_by: strings.intern(&raw.tracked_by),
         }
     }
 
@@ -415,6 +416,7 @@ impl Snapshot {
             owners: owners.collect(),
             labels: object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect(),
             spared: object.spared,
+            tracked_by: text(object.tracked_by),
             ..RawObject::default()
         }
     }

@@ -17,7 +17,7 @@ use super::{
 use crate::dump::DumpError;
 use gc_core::{
     document::Named,
-    model::{Coordinate, Fact, Mapping, Object, ObjectId, Reference, Snapshot, facts::Setter},
+    model::{Coordinate, Fact, Mapping, Object, ObjectId, Reference, Snapshot, effects::TRACKING_ID, facts::Setter},
 };
 
 /// Writes a snapshot in the format of [`read`](crate::dump::read). Equal snapshots give equal bytes.
@@ -144,6 +144,8 @@ impl<'a> Line<'a> {
             object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect();
         labels.sort_unstable();
         let owners = object.owners.iter().map(|owner| Named(snapshot, owner));
+        let mut annotations: Vec<(&str, &str)> = object.spared.annotations().collect::<Vec<_>>();
+        annotations.extend(Some((TRACKING_ID, text(object.tracked_by))).filter(|(_, name)| !name.is_empty()));
         Line {
             resource: (!named).then(|| resource.full_name()),
             api_version,
@@ -156,7 +158,7 @@ impl<'a> Line<'a> {
             deletion_timestamp: object.deleted.get().map(Time),
             deletion_grace_period_seconds: object.grace.get(),
             labels: Pairs(labels),
-            annotations: Pairs(object.spared.annotations().collect()),
+            annotations: Pairs(annotations),
             finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
             owner_references: owners.collect(),
             facts: snapshot.facts.get(id),

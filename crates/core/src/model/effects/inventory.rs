@@ -12,6 +12,16 @@ use crate::server::Propagation;
 /// The label that helm-controller gives to what a HelmRelease installs: the name of that.
 pub(crate) const RELEASE: &str = "helm.toolkit.fluxcd.io/name";
 
+/// The annotation by which Argo CD knows what it has applied.
+pub const TRACKING_ID: &str = "argocd.argoproj.io/tracking-id";
+
+/// The Application that this annotation, or the label `app.kubernetes.io/instance`, names: `[NAMESPACE_]NAME[:OBJECT]`
+/// (argoproj/argo-cd `util/argo/resource_tracking.go`).
+pub fn application_named(tracking: &str) -> &str {
+    let name = tracking.split_once(':').map_or(tracking, |(name, _)| name);
+    name.rsplit_once('_').map_or(name, |(_, name)| name)
+}
+
 /// The objects that a controller deletes with its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Inventory {
@@ -45,12 +55,21 @@ pub struct InventoryObject {
     pub namespace: String,
     /// Empty: all that carry the labels.
     pub name: String,
+    /// The source no longer contains it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outdated: bool,
 }
 
 impl Inventory {
     /// Whether labels alone say what is deleted.
     pub(crate) fn is_by_label(&self) -> bool {
         self.objects.iter().any(|object| object.name.is_empty())
+    }
+
+    /// Whether an object with these labels carries all of one of the sets, if there are any.
+    pub(crate) fn is_labelled<'t>(&self, label: impl Fn(&str) -> Option<&'t str>) -> bool {
+        let mut sets = self.labels.iter();
+        self.labels.is_empty() || sets.any(|set| set.iter().all(|(key, value)| label(key) == Some(value.as_str())))
     }
 
     /// What goes with a whole object of this policy; `None` if its controller deletes no objects.
@@ -116,6 +135,7 @@ impl Inventory {
                     kind: text("/spec/resourceRef/kind").to_owned(),
                     namespace: String::new(),
                     name: text("/spec/resourceRef/name").to_owned(),
+                    outdated: false,
                 };
                 let is_bound = !composite.kind.is_empty() && !composite.name.is_empty();
                 Some(Inventory {
@@ -180,7 +200,7 @@ fn all_of(namespace: &str, kinds: &[(&str, &str)]) -> Vec<InventoryObject> {
         group: (*group).to_owned(),
         kind: (*kind).to_owned(),
         namespace: namespace.to_owned(),
-        name: String::new(),
+        ..InventoryObject::default()
     };
     kinds.iter().map(of_kind).collect()
 }
@@ -192,8 +212,13 @@ fn labelled(labels: &[(&str, &str)]) -> Vec<BTreeMap<String, String>> {
 
 fn of_argo_cd(resource: &Value) -> Option<InventoryObject> {
     let text = |key: &str| resource.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let object =
-        InventoryObject { group: text("group"), kind: text("kind"), namespace: text("namespace"), name: text("name") };
+    let object = InventoryObject {
+        group: text("group"),
+        kind: text("kind"),
+        namespace: text("namespace"),
+        name: text("name"),
+        outdated: resource.get("requiresPruning") == Some(&Value::Bool(true)),
+    };
     Some(object).filter(|object| !object.kind.is_empty() && !object.name.is_empty())
 }
 
@@ -208,6 +233,7 @@ fn of_flux(id: &str) -> Option<InventoryObject> {
         kind: kind.to_owned(),
         namespace: namespace.to_owned(),
         name: name.replace("__", ":"),
+        outdated: false,
     };
     Some(object).filter(|object| !object.kind.is_empty() && !object.name.is_empty())
 }

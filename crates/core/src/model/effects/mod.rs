@@ -11,7 +11,7 @@ pub mod policies;
 mod users;
 
 pub(crate) use inventory::RELEASE;
-pub use inventory::{Inventory, InventoryObject, Spared};
+pub use inventory::{Inventory, InventoryObject, Spared, TRACKING_ID, application_named};
 
 pub use finalizers::{FinalizerEffect, KnownFinalizer, When};
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     finalizers::known_finalizer,
-    inventory::{Inventory, Spared},
+    inventory::{Inventory, Spared, TRACKING_ID},
     pauses::{Pause, is_pausing_annotation},
 };
 
@@ -68,6 +68,9 @@ pub struct PolicyFacts {
     /// What makes its controller leave it alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<Pause>,
+    /// Its controller soon makes again what is missing of its inventory (R9.41).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub heals: bool,
 }
 
 const ACK: &str = "services.k8s.aws/deletion-policy";
@@ -78,7 +81,9 @@ const STRIMZI: &str = "strimzi.io/managed";
 /// Whether an annotation belongs to any policy, of its object's controller or of one that lists the object, or pauses
 /// the controller.
 pub(crate) fn is_policy_annotation(key: &str) -> bool {
-    matches!(key, ACK | CONFIG_CONNECTOR | AZURE | STRIMZI) || Spared::is_said_by(key) || is_pausing_annotation(key)
+    matches!(key, ACK | CONFIG_CONNECTOR | AZURE | STRIMZI | TRACKING_ID)
+        || Spared::is_said_by(key)
+        || is_pausing_annotation(key)
 }
 
 impl Policy {
@@ -91,6 +96,35 @@ impl Policy {
     pub(crate) fn without_finalizer(group: &str, kind: &str) -> Option<Policy> {
         // zalando/postgres-operator pkg/controller/postgresql.go: an object that is gone is a cluster to delete.
         ((group, kind) == ("acid.zalan.do", "postgresql")).then_some(Policy::Zalando)
+    }
+
+    /// The policy of objects of a kind whose controller applies others from a source, whatever their finalizers.
+    pub(crate) fn of_applier(group: &str, kind: &str) -> Option<Policy> {
+        match (group, kind) {
+            ("argoproj.io", "Application") => Some(Policy::ArgoCd),
+            ("kustomize.toolkit.fluxcd.io", "Kustomization") => Some(Policy::Kustomization),
+            ("helm.toolkit.fluxcd.io", "HelmRelease") => Some(Policy::HelmRelease),
+            _ => None,
+        }
+    }
+
+    /// Whether the controller of a whole object soon makes again what is missing of what it applies.
+    fn heals(self, object: &Value) -> bool {
+        let is = |path: &str, value: Value| object.pointer(path) == Some(&value);
+        match self {
+            // argoproj/argo-cd controller/appcontroller.go:autoSync. Without `selfHeal`, only a new commit is applied.
+            Policy::ArgoCd => {
+                let automated = "/spec/syncPolicy/automated";
+                is(&format!("{automated}/selfHeal"), json!(true)) && !is(&format!("{automated}/enabled"), json!(false))
+            }
+            // fluxcd/kustomize-controller internal/controller/kustomization_controller.go:Reconcile
+            Policy::Kustomization => !is("/spec/suspend", json!(true)),
+            // fluxcd/helm-controller internal/reconcile/atomic_release.go. Without it, only an upgrade does.
+            Policy::HelmRelease => {
+                is("/spec/driftDetection/mode", json!("enabled")) && !is("/spec/suspend", json!(true))
+            }
+            _ => false,
+        }
     }
 
     /// The fields below the object, and the annotation, that it reads.
@@ -115,7 +149,8 @@ impl Policy {
     /// Reads the policy from a whole object.
     pub fn read(self, object: &Value) -> PolicyFacts {
         let (fields, annotation) = self.reads();
-        let mut facts = PolicyFacts { inventory: Inventory::read(self, object), ..PolicyFacts::default() };
+        let inventory = Inventory::read(self, object);
+        let mut facts = PolicyFacts { inventory, heals: self.heals(object), ..PolicyFacts::default() };
         for field in fields {
             let found = field.split('.').try_fold(object, |value, key| value.get(key));
             facts.keep(field, found);
@@ -232,10 +267,11 @@ impl Policy {
 }
 
 impl PolicyFacts {
-    /// Whether an object with these finalizers has any.
+    /// Whether an object of a kind with these finalizers has any.
     pub(crate) fn are_possible<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> bool {
         let has_policy = |finalizer: &'t str| Policy::of(group, kind, std::iter::once(finalizer)).is_some();
-        finalizers.any(|finalizer| has_policy(finalizer) || Pause::is_possible(finalizer))
+        Policy::of_applier(group, kind).is_some()
+            || finalizers.any(|finalizer| has_policy(finalizer) || Pause::is_possible(finalizer))
     }
 
     /// Reads those of a whole object; `None` if it can't have any.
@@ -243,7 +279,7 @@ impl PolicyFacts {
         if !PolicyFacts::are_possible(group, kind, finalizers.iter().copied()) {
             return None;
         }
-        let policy = Policy::of(group, kind, finalizers.iter().copied());
+        let policy = Policy::of(group, kind, finalizers.iter().copied()).or(Policy::of_applier(group, kind));
         let facts = policy.map(|policy| policy.read(object)).unwrap_or_default();
         Some(PolicyFacts { pause: Pause::read(finalizers, object), ..facts })
     }

@@ -28,6 +28,7 @@ impl Snapshot {
             && finalizers
             && owners
             && object.spared == raw.spared
+            && is(object.tracked_by, &raw.tracked_by)
             && self.has_labels(object, raw)
     }
 

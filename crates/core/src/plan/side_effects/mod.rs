@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::ObjectId,
-    simulate::{Needs, SimContext},
+    simulate::{Needs, SimContext, recreators::Survival},
 };
 
 use super::{
@@ -24,15 +24,6 @@ use super::{
 };
 
 pub use controllers::adopters_of;
-
-/// Whether an object exists and is not terminating at the end of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Survival {
-    Survives,
-    /// Not certain.
-    MayBeRemoved,
-    Removed,
-}
 
 /// Adds side effects to a plan, and what should be read to be certain about them.
 pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {

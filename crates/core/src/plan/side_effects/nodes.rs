@@ -6,11 +6,11 @@ use crate::{
         outcome::{OutcomeKind, Plan},
         reaction::OutsideEffect,
     },
-    simulate::PodsOfNode,
+    simulate::{PodsOfNode, recreators::Survival},
     wording::some_of,
 };
 
-use super::{SideEffects, Survival};
+use super::SideEffects;
 
 /// At most so many volumes are named in a sentence.
 const NAMED: usize = 3;

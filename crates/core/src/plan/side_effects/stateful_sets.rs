@@ -9,10 +9,10 @@ use crate::{
         outcome::{Outcome, Plan},
         reaction::ClaimsOfSet,
     },
-    simulate::SimContext,
+    simulate::{SimContext, recreators::Survival},
 };
 
-use super::{SideEffects, Survival, may_be_removed};
+use super::{SideEffects, may_be_removed};
 
 impl SideEffects<'_, '_> {
     /// The claims of every StatefulSet that the plan deletes, or may delete. A StatefulSet without claims has no entry.
@@ -76,6 +76,6 @@ impl SideEffects<'_, '_> {
         // Nothing else needs the second end, which is a simulation of everything. While its pods run, a claim that is
         // deleted stays Terminating.
         let may_go = claim_object.terminating() || claim_object.owners.iter().any(|owner| owner.uid != set);
-        may_go && self.context.later().outcome_of(claim).leaves()
+        may_go && self.context.later().leaves(claim)
     }
 }

@@ -104,10 +104,7 @@ impl World<'_, '_> {
         for (key, value) in object.labels.iter() {
             spared.heed_label(snapshot.text(*key), snapshot.text(*value));
         }
-        let mut sets = inventory.labels.iter();
-        let carries = inventory.labels.is_empty()
-            || sets.any(|set| set.iter().all(|(key, value)| snapshot.label(id, key) == Some(value)));
-        carries && !spared.by(policy)
+        inventory.is_labelled(|key| snapshot.label(id, key)) && !spared.by(policy)
     }
 
     /// All objects of a kind in a namespace, or all that a HelmRelease may have installed.

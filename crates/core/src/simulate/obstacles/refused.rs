@@ -8,7 +8,8 @@ use crate::{
         actors::Assumption,
         blockers::BlockedBy,
         cause::{Cause, Change},
-        world::World,
+        recreators::{Ending, Recreation, Recreators, Survival},
+        world::{SimContext, World},
     },
 };
 
@@ -32,12 +33,6 @@ pub(crate) enum RefusedBy {
     Policy(u32),
     Schema(ObjectId),
 }
-
-/// It makes a pod again for the same Node.
-const DAEMON_SET: (&str, &str) = ("apps", "DaemonSet");
-/// Whose pods are made again, one for each that goes.
-const MAKERS_OF_PODS: [(&str, &str); 4] =
-    [DAEMON_SET, ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("", "ReplicationController")];
 
 /// What is foreseen of a write.
 #[derive(Default)]
@@ -250,42 +245,25 @@ impl World<'_, '_> {
         })
     }
 
-    /// Whether a controller that stays makes a pod again that is gone. Nothing is created in a namespace that is being
-    /// deleted, and a pod needs a Node.
+    /// Whether a pod that is gone, or another in its place, is made again. Nothing is created in a namespace that is
+    /// being deleted, and a pod needs a Node.
     fn is_replaced(&self, pod: ObjectId, above: ObjectId) -> bool {
-        let snapshot = self.context.snapshot;
-        let is_leaving = |object: &ObjectId| self.stored(*object).is_some_and(|stored| stored.terminating);
-        let stays = |object: &ObjectId| self.exists(*object) && !is_leaving(object);
+        let context = self.context;
+        let is_left = |object: &ObjectId| self.survival(*object) == Survival::Survives;
         let has_place = || {
-            let nodes = self.context.built_in.nodes.map_or(&[][..], |nodes| self.context.of_resource(nodes));
-            nodes.is_empty() || nodes.iter().any(stays)
+            let nodes = context.built_in.nodes.map_or(&[][..], |nodes| context.of_resource(nodes));
+            nodes.is_empty() || nodes.iter().any(is_left)
         };
-        let wants_none = |object: &ObjectId| snapshot.facts.workload(*object).is_some_and(|it| it.wanted == Some(0));
-        let is_one_of = |object: &ObjectId, kinds: &[(&str, &str)]| {
-            let resource = snapshot.resources.get(snapshot.object(*object).resource);
-            kinds.contains(&(resource.group.as_str(), resource.kind.as_str()))
+        let recreators = Recreators::new(context, self);
+        let is_made = || {
+            let recreator = recreators.recreator(pod);
+            recreator.is_some_and(|it| it.recreation == Recreation::Certain || makes_pods_itself(context, it.by))
         };
-        let makes = |object: &ObjectId, kinds: &[(&str, &str)]| {
-            let is_paused = snapshot.facts.workload(*object).is_some_and(|facts| facts.paused);
-            is_one_of(object, kinds) && stays(object) && !is_paused && !wants_none(object)
-        };
-        let namespace = self.context.namespace_named(snapshot.object(pod).namespace);
-        let next = snapshot.controller_of(above);
-        !namespace.is_some_and(|namespace| is_leaving(&namespace))
-            // A Deployment scales its ReplicaSets.
-            && !next.is_some_and(|next| is_leaving(&next) || wants_none(&next))
-            && has_place()
-            && (makes(&above, &MAKERS_OF_PODS) && !(is_one_of(&above, &[DAEMON_SET]) && self.has_lost_node(pod))
-                || !self.exists(above) && next.is_some_and(|next| makes(&next, &[("apps", "Deployment")])))
-            && !self.is_needed_by_itself(pod, above)
+        !recreators.is_in_lost_namespace(pod) && has_place() && is_made() && !self.is_needed_by_itself(pod, above)
     }
 
-    /// Whether the Node that a pod runs on is gone.
-    fn has_lost_node(&self, pod: ObjectId) -> bool {
-        let snapshot = self.context.snapshot;
-        let named = snapshot.facts.pod(pod).and_then(|facts| facts.node.as_ref()).zip(self.context.built_in.nodes);
-        let node = named.and_then(|(node, resource)| snapshot.look_up_named(resource, "", node).object());
-        node.is_some_and(|node| !self.exists(node))
+    fn is_leaving(&self, object: ObjectId) -> bool {
+        self.stored(object).is_some_and(|stored| stored.terminating)
     }
 
     /// Whether the controller manager is away: the collector, the namespace controller and the like do nothing.
@@ -323,4 +301,22 @@ impl World<'_, '_> {
         };
         dead.map(|api| (api.service, is_noticed(api))).max_by_key(|(_, sure)| *sure)
     }
+}
+
+impl Ending for World<'_, '_> {
+    /// What its controller will take with it doesn't survive, either.
+    fn survival(&self, object: ObjectId) -> Survival {
+        let goes_with = || self.context.snapshot.controller_of(object).is_some_and(|above| self.is_leaving(above));
+        let survives = self.exists(object) && !self.is_leaving(object) && !goes_with();
+        if survives { Survival::Survives } else { Survival::Removed }
+    }
+}
+
+/// Whether a controller makes other pods if it doesn't make the same again.
+fn makes_pods_itself(context: &SimContext<'_>, controller: ObjectId) -> bool {
+    let resource = context.snapshot.resources.get(context.snapshot.object(controller).resource);
+    matches!(
+        (resource.group.as_str(), resource.kind.as_str()),
+        ("apps", "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet") | ("", "ReplicationController")
+    )
 }

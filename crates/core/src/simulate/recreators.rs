@@ -1,0 +1,406 @@
+//! Who makes an object again that is gone: its controller, what applies it from a source, or one further up that makes
+//! this one again (§9.6, R9.41).
+
+use std::cell::RefCell;
+
+use rustc_hash::FxHashMap;
+
+use crate::model::{
+    Object, ObjectId, Presence, Resource,
+    effects::{Inventory, Policy, application_named},
+};
+
+use super::{
+    built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS},
+    obstacles::Called,
+    world::{Needs, SimContext},
+};
+
+/// Whether an object exists and is not terminating at the end of a course of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Survival {
+    Survives,
+    /// Not certain.
+    MayBeRemoved,
+    Removed,
+}
+
+/// Whether a controller recreates a deleted object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recreation {
+    /// It certainly does.
+    Certain,
+    /// It depends on more than metadata, or on an unknown controller.
+    Possible,
+}
+
+/// The controller that would recreate an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Recreator {
+    pub by: ObjectId,
+    pub recreation: Recreation,
+}
+
+/// How a course of events ends, as far as that decides who makes an object again.
+pub(crate) trait Ending {
+    fn survival(&self, object: ObjectId) -> Survival;
+
+    /// Whether an object stays terminating for ever, so that no other takes its name.
+    fn is_stuck(&self, _: ObjectId) -> bool {
+        false
+    }
+
+    /// Whether a pod stays because its kubelet doesn't end it.
+    fn awaits_kubelet(&self, _: ObjectId) -> bool {
+        false
+    }
+
+    /// Whether a webhook that can't be called any more must allow that another such object is created.
+    fn refuses_another(&self, _: ObjectId) -> Called {
+        Called::No
+    }
+
+    /// Whether a controller adopts anything, or may.
+    fn may_adopt(&self, _: ObjectId) -> bool {
+        false
+    }
+}
+
+/// Who recreates what, once a course of events has come to its end.
+pub(crate) struct Recreators<'b, 'a, E> {
+    context: &'b SimContext<'a>,
+    end: &'b E,
+    /// Which controller recreates a deleted object; `None` if there is none.
+    known: RefCell<FxHashMap<ObjectId, Option<Recreator>>>,
+    /// How many running pods of a controller are left, and how many go.
+    pods: RefCell<FxHashMap<ObjectId, (i64, i64)>>,
+    /// What should be read to be certain.
+    pub needs: RefCell<Needs>,
+}
+
+impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
+    pub(crate) fn new(context: &'b SimContext<'a>, end: &'b E) -> Self {
+        Recreators { context, end, known: RefCell::default(), pods: RefCell::default(), needs: RefCell::default() }
+    }
+
+    fn object(&self, id: ObjectId) -> &Object {
+        self.context.snapshot.object(id)
+    }
+
+    fn resource(&self, id: ObjectId) -> &Resource {
+        self.context.snapshot.resources.get(self.object(id).resource)
+    }
+
+    fn is(&self, id: ObjectId, group: &str, kind: &str) -> bool {
+        let resource = self.resource(id);
+        resource.group == group && resource.kind == kind
+    }
+
+    /// The object that the controller reference names.
+    fn controller_of(&self, id: ObjectId) -> Option<ObjectId> {
+        self.context.snapshot.controller_of(id)
+    }
+
+    /// The controller that recreates an object: its own, or what applies it, or the one further up if that is deleted
+    /// as well. The chain may be long or a cycle; a loop, not recursion, follows it.
+    pub(crate) fn recreator(&self, object: ObjectId) -> Option<Recreator> {
+        let mut known = self.known.borrow_mut();
+        let mut path: Vec<(ObjectId, Recreation)> = Vec::new();
+        let mut is_current = object;
+        let mut found = loop {
+            if let Some(known) = known.get(&is_current) {
+                break *known;
+            }
+            // Ends the loop in a cycle.
+            known.insert(is_current, None);
+            let made_by = self.controller_of(is_current);
+            let made = match made_by {
+                Some(controller) => self.recreation(is_current, controller).map(|made| (controller, made)),
+                None => self.applied_again(is_current),
+            };
+            let Some((controller, recreation)) = made else { break None };
+            path.push((is_current, recreation));
+            match self.end.survival(controller) {
+                Survival::Survives => break Some(Recreator { by: controller, recreation: Recreation::Certain }),
+                Survival::MayBeRemoved => break Some(Recreator { by: controller, recreation: Recreation::Possible }),
+                // A CronJob creates a new Job with another name, and other pods.
+                Survival::Removed if self.is(controller, "batch", "Job") => break None,
+                Survival::Removed => is_current = controller,
+            }
+        };
+        for (object, recreation) in path.into_iter().rev() {
+            // How many pods it wants matters only if one that stays makes them.
+            if let Some(controller) =
+                self.controller_of(object).filter(|_| found.is_some() && self.is(object, "", "Pod"))
+                && self.context.snapshot.facts.workload(controller).is_none()
+                && self.has_replicas(controller)
+            {
+                self.needs.borrow_mut().facts.insert(controller);
+            }
+            if let Some(recreator) = &mut found
+                && recreation == Recreation::Possible
+            {
+                recreator.recreation = Recreation::Possible;
+            }
+            known.insert(object, found);
+        }
+        found
+    }
+
+    /// Whether nothing can be created in an object's Namespace: that is being deleted, and nothing makes it again.
+    pub(crate) fn is_in_lost_namespace(&self, object: ObjectId) -> bool {
+        let namespace = self.context.namespace_named(self.object(object).namespace);
+        namespace.is_some_and(|namespace| {
+            let certainly = |made: Recreator| made.recreation == Recreation::Certain;
+            self.end.survival(namespace) == Survival::Removed && !self.recreator(namespace).is_some_and(certainly)
+        })
+    }
+
+    /// Who may make an object again that is gone: its controller, or else what applies it.
+    pub(crate) fn makers(&self, object: ObjectId) -> Vec<ObjectId> {
+        self.controller_of(object).map_or_else(|| self.appliers(object), |controller| vec![controller])
+    }
+
+    /// What applies an object that no controller has from a source, and makes it again once it is missing (R9.41).
+    fn applied_again(&self, object: ObjectId) -> Option<(ObjectId, Recreation)> {
+        if self.end.is_stuck(object) {
+            return None;
+        }
+        let refused = self.end.refuses_another(object);
+        let made = self.appliers(object).into_iter().filter_map(|by| Some((by, self.applies(by, object)?)));
+        let (by, recreation) = made.min_by_key(|(_, made)| *made == Recreation::Possible)?;
+        match refused {
+            Called::Yes => None,
+            Called::Perhaps => Some((by, Recreation::Possible)),
+            Called::No => Some((by, recreation)),
+        }
+    }
+
+    /// The Applications, Kustomizations and HelmReleases that an object names.
+    fn appliers(&self, object: ObjectId) -> Vec<ObjectId> {
+        let snapshot = self.context.snapshot;
+        let of_kind = |group: &str, kind: &str| snapshot.resources.by_group_kind(group, kind);
+        let mut found = Vec::new();
+        if let Some(applications) = of_kind("argoproj.io", "Application") {
+            let tracked_by = snapshot.text(self.object(object).tracked_by);
+            let instance = snapshot.label(object, "app.kubernetes.io/instance").map(application_named);
+            let is_named = |id: &&ObjectId| {
+                let name = snapshot.text(self.object(**id).name);
+                name == tracked_by || Some(name) == instance
+            };
+            found.extend(self.context.of_resource(applications).iter().filter(is_named));
+        }
+        for (group, kind) in
+            [("kustomize.toolkit.fluxcd.io", "Kustomization"), ("helm.toolkit.fluxcd.io", "HelmRelease")]
+        {
+            let label = |key: &str| snapshot.label(object, &format!("{group}/{key}"));
+            if let (Some(name), Some(namespace), Some(resource)) =
+                (label("name"), label("namespace"), of_kind(group, kind))
+            {
+                found.extend(snapshot.look_up_named(resource, namespace, name).object());
+            }
+        }
+        found
+    }
+
+    /// Whether what applies objects makes this one again; `None` if it doesn't.
+    fn applies(&self, by: ObjectId, object: ObjectId) -> Option<Recreation> {
+        let snapshot = self.context.snapshot;
+        let Some(facts) = snapshot.facts.policy(by) else {
+            self.needs.borrow_mut().facts.insert(by);
+            return Some(Recreation::Possible);
+        };
+        let inventory = facts.inventory.as_ref().filter(|inventory| facts.heals && !inventory.elsewhere)?;
+        let resource = self.resource(by);
+        let policy = Policy::of_applier(&resource.group, &resource.kind)?;
+        let spared = self.object(object).spared;
+        match self.lists(inventory, object) {
+            false => None,
+            // One of its annotations may also mean that Flux no longer applies it.
+            true if policy == Policy::Kustomization && spared.by(policy) => Some(Recreation::Possible),
+            true => Some(Recreation::Certain),
+        }
+    }
+
+    fn lists(&self, inventory: &Inventory, object: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let (found, resource) = (self.object(object), self.resource(object));
+        let (namespace, name) = (snapshot.text(found.namespace), snapshot.text(found.name));
+        if inventory.is_by_label() {
+            return inventory.is_labelled(|key| snapshot.label(object, key));
+        }
+        inventory.objects.iter().filter(|listed| !listed.outdated).any(|listed| {
+            (listed.group.as_str(), listed.kind.as_str(), listed.name.as_str())
+                == (resource.group.as_str(), resource.kind.as_str(), name)
+                && (listed.namespace == namespace || !resource.namespaced)
+        })
+    }
+
+    /// Whether a controller recreates what it controls; `None` if it certainly doesn't.
+    fn recreation(&self, object: ObjectId, controller: ObjectId) -> Option<Recreation> {
+        let (below, above) = (self.resource(object), self.resource(controller));
+        // The kubelet runs a mirror pod's containers without asking.
+        let refused = if self.is(controller, "", "Node") { Called::No } else { self.end.refuses_another(object) };
+        let recreation = match (below.group.as_str(), below.kind.as_str(), above.group.as_str(), above.kind.as_str()) {
+            // Already replaced: the pod has ended.
+            ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
+            | ("", "Pod", "", "ReplicationController")
+                if self.finished(object) =>
+            {
+                return None;
+            }
+            // A StatefulSet needs the name.
+            ("", "Pod", "apps", "StatefulSet") | ("", "Pod", "", "Node") | ("apps", "ReplicaSet", ..)
+                if self.end.is_stuck(object) =>
+            {
+                return None;
+            }
+            ("", "Pod", "apps", "DaemonSet") if self.end.is_stuck(object) && !self.is_ended(object) => return None,
+            ("", "Pod", "apps", "DaemonSet") if self.is_without_node(object) => return None,
+            ("", "Pod", "batch", "Job") if self.makes_no_more(controller) => return None,
+            ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
+            | ("", "Pod", "", "ReplicationController") => match self.made_again(object, controller)? {
+                // What it adopts may be enough.
+                _ if self.end.may_adopt(controller) => Recreation::Possible,
+                made => made,
+            },
+            ("", "Pod", "", "Node") => Recreation::Certain,
+            ("apps", "ReplicaSet", "apps", "Deployment")
+                if self.end.survival(controller) != Survival::Removed && self.is_paused(controller) =>
+            {
+                return self.sibling_grows(object, controller).then_some(Recreation::Certain);
+            }
+            ("apps", "ReplicaSet", "apps", "Deployment") if self.is_current(object, controller) => Recreation::Certain,
+            ("discovery.k8s.io", "EndpointSlice", "", "Service" | "Endpoints") if self.is_managed(object) => {
+                Recreation::Certain
+            }
+            _ => Recreation::Possible,
+        };
+        match refused {
+            Called::Yes => None,
+            Called::Perhaps => Some(Recreation::Possible),
+            Called::No => Some(recreation),
+        }
+    }
+
+    /// Whether a controller says how many pods it wants.
+    fn has_replicas(&self, controller: ObjectId) -> bool {
+        let resource = self.resource(controller);
+        matches!(
+            (resource.group.as_str(), resource.kind.as_str()),
+            ("apps", "ReplicaSet" | "StatefulSet" | "DaemonSet") | ("", "ReplicationController")
+        )
+    }
+
+    /// Whether a Job has finished or is suspended.
+    fn makes_no_more(&self, job: ObjectId) -> bool {
+        self.context.snapshot.facts.job(job).is_some_and(|facts| facts.finished || facts.suspended)
+    }
+
+    /// Whether a controller makes a pod again: it may have more than it wants.
+    pub(crate) fn made_again(&self, pod: ObjectId, controller: ObjectId) -> Option<Recreation> {
+        const MADE: Option<Recreation> = Some(Recreation::Certain);
+        let context = self.context;
+        let snapshot = context.snapshot;
+        // Without a number, it makes all that are missing.
+        let Some(facts) = snapshot.facts.workload(controller) else { return MADE };
+        let Some(wanted) = facts.wanted else { return MADE };
+        if self.is(controller, "apps", "DaemonSet") {
+            return MADE.filter(|_| wanted > 0);
+        }
+        if self.is(controller, "apps", "StatefulSet") {
+            let (_, ordinal) = snapshot.text(self.object(pod).name).rsplit_once('-')?;
+            let place = ordinal.parse::<i64>().ok()?.checked_sub(facts.first_ordinal)?;
+            return MADE.filter(|_| (0..wanted).contains(&place));
+        }
+        // A Deployment scales its ReplicaSets.
+        let above = self.controller_of(controller).and_then(|above| snapshot.facts.workload(above));
+        if above.is_some_and(|facts| facts.wanted == Some(0)) {
+            return None;
+        }
+        let count = || {
+            let (mut left, mut going) = (0, 0);
+            for other in context.graph.dependents(controller.into()).iter().copied() {
+                let counts = context.built_in.pods == Some(self.object(other).resource)
+                    && self.controller_of(other) == Some(controller)
+                    && !self.object(other).terminating()
+                    && !self.finished(other);
+                let survives = self.end.survival(other) == Survival::Survives;
+                *(if survives { &mut left } else { &mut going }) += i64::from(counts);
+            }
+            (left, going)
+        };
+        let (left, going) = *self.pods.borrow_mut().entry(controller).or_insert_with(count);
+        match wanted - left {
+            ..=0 => None,
+            missing if missing < going => Some(Recreation::Possible),
+            _ => MADE,
+        }
+    }
+
+    /// Whether the Node of a pod is deleted, or doesn't exist.
+    fn is_without_node(&self, pod: ObjectId) -> bool {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let Some(facts) = snapshot.facts.pod(pod) else {
+            self.needs.borrow_mut().facts.insert(pod);
+            return false;
+        };
+        let (Some(node), Some(resource)) = (&facts.node, context.built_in.nodes) else { return false };
+        match snapshot.look_up_named(resource, "", node) {
+            Presence::Present(node) => self.end.survival(node) == Survival::Removed,
+            Presence::Absent => true,
+            Presence::Unknown => false,
+        }
+    }
+
+    /// Whether a kubelet ends a pod that something else holds: a DaemonSet counts a Terminating pod as its pod on that
+    /// Node until it has ended, and then no more.
+    fn is_ended(&self, pod: ObjectId) -> bool {
+        let has_node = self.context.snapshot.facts.pod(pod).is_some_and(|facts| facts.node.is_some());
+        has_node && !self.end.awaits_kubelet(pod)
+    }
+
+    fn finished(&self, pod: ObjectId) -> bool {
+        self.context.snapshot.facts.has_finished(pod)
+    }
+
+    /// Whether a ReplicaSet is its Deployment's current one. Old ones are kept for rollbacks and not recreated. Certain
+    /// only if it is the youngest and alone has pods.
+    fn is_current(&self, object: ObjectId, deployment: ObjectId) -> bool {
+        let context = self.context;
+        let is_set = |id: &ObjectId| self.object(*id).resource == self.object(object).resource;
+        let mut others = context.graph.dependents(deployment.into()).iter().filter(|id| **id != object && is_set(id));
+        let has_pods = |id: ObjectId| !context.graph.dependents(id.into()).is_empty();
+        let own = self.object(object).created;
+        let is_older_without_pods = |id: &ObjectId| !has_pods(*id) && own.is_some() && self.object(*id).created < own;
+        // An only ReplicaSet needs no pods to be the current one.
+        others.by_ref().all(|id| is_older_without_pods(id) && has_pods(object))
+    }
+
+    /// Whether this is a paused Deployment. It creates no ReplicaSet, and scales those that it has (R9.23).
+    pub(crate) fn is_paused(&self, controller: ObjectId) -> bool {
+        if !self.is(controller, "apps", "Deployment") {
+            return false;
+        }
+        let facts = self.context.snapshot.facts.workload(controller);
+        if facts.is_none() {
+            self.needs.borrow_mut().facts.insert(controller);
+        }
+        facts.is_some_and(|facts| facts.paused)
+    }
+
+    /// Whether a paused Deployment scales another ReplicaSet up for one that is removed: the newest, or the only one
+    /// that has pods.
+    fn sibling_grows(&self, removed: ObjectId, deployment: ObjectId) -> bool {
+        let siblings = self.context.graph.dependents(deployment.into()).iter();
+        let is_set = |id: &&ObjectId| self.object(**id).resource == self.object(removed).resource;
+        siblings.filter(is_set).any(|id| *id != removed && self.end.survival(*id) == Survival::Survives)
+    }
+
+    /// Whether Kubernetes' own controllers manage this EndpointSlice.
+    fn is_managed(&self, slice: ObjectId) -> bool {
+        let by = self.context.snapshot.label(slice, MANAGER_OF_SLICES);
+        by == Some("endpointslice-controller.k8s.io") || by == Some(MIRRORS_ENDPOINTS)
+    }
+}
