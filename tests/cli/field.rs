@@ -700,3 +700,35 @@ fn what_is_applied_from_a_source_comes_back() {
         says_not(&with(of_flux(group), flux(group, kind, spec), &both), &["comes back"]);
     }
 }
+
+/// R9.8: Whom `spec.managedBy` gives a Job to decides over the finalizer of its pods. Nobody knows whether that runs.
+#[test]
+fn another_controller_manages_the_pods_of_a_job() {
+    let mut job = object(("batch/v1", "Job"), "train", json!({}));
+    job["spec"] = json!({"managedBy": "kueue.x-k8s.io/multikueue", "template": {}});
+    job["status"] = json!({});
+    let worker = |more: Value| {
+        let mut worker = pod("train-x", json!({"finalizers": ["batch.kubernetes.io/job-tracking"]}));
+        worker["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        worker["metadata"]["ownerReferences"] = owners(("batch/v1", "Job"), &["train"]);
+        worker["metadata"]["ownerReferences"][0]["controller"] = json!(true);
+        worker["status"]["phase"] = json!("Succeeded");
+        worker
+    };
+    let of = |worker: Value, line: &str| {
+        on(&[namespace(json!({})), job.clone(), worker, node("True", "2026-03-01T10:00:00Z"), at_ten()], line)
+    };
+    let gives = "spec.managedBy of Job/train gives it to kueue.x-k8s.io/multikueue";
+    let leaving = json!({"deletionTimestamp": "2026-03-01T08:00:00Z", "deletionGracePeriodSeconds": 0});
+    for (worker, line) in
+        [(worker(json!({})), "plan pod/train-x -n vault"), (worker(leaving.clone()), "explain pod/train-x -n vault")]
+    {
+        let ran = of(worker, line);
+        says(&ran, &["DEPENDS ON CONTROLLER: ", gives]);
+        says_not(&ran, &["STUCK", "the Job controller must"]);
+    }
+    let ran = of(worker(leaving), "doctor");
+    says(&ran, &["stuck-finalizer: Pod/train-x", gives]);
+    // Without the Job, Kubernetes' own controller removes it.
+    says(&of(worker(json!({})), "plan job/train -n vault"), &["DELETES: "]);
+}

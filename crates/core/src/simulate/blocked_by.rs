@@ -1,7 +1,7 @@
 //! The only place that describes in English what blocks an object from being deleted.
 
 use super::{
-    actors::{Kubelet, left_by_job_controller},
+    actors::{Kubelet, left_by_job_controller, managed_by_another},
     blockers::{BlockedBy, State},
     controllers::Controllers,
     liveness::Liveness,
@@ -139,7 +139,9 @@ impl BlockedBy {
     /// The controller that removes this finalizer from this object, if it is known.
     pub fn controller(self, snapshot: &Snapshot, object: ObjectId) -> Option<&'static str> {
         let BlockedBy::Finalizer(finalizer) = self else { return None };
-        if left_by_job_controller(snapshot, object, finalizer).is_some() {
+        if left_by_job_controller(snapshot, object, finalizer).is_some()
+            || managed_by_another(snapshot, object, finalizer).is_some()
+        {
             return None;
         }
         let resource = snapshot.resources.get(snapshot.object(object).resource);

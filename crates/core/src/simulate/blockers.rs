@@ -242,7 +242,9 @@ fn inspect_terminating(
             _ => {
                 holders.push(BlockedBy::Finalizer(finalizer));
                 let text = world.context.snapshot.text(finalizer);
-                let Some(known) = known.iter().find(|known| known.finalizer == text) else {
+                // Another than the Job controller decides over this one.
+                let is_others = world.is_managed_elsewhere(object, finalizer);
+                let Some(known) = known.iter().find(|known| known.finalizer == text && !is_others) else {
                     world.note_refused_release(object);
                     let controller = controller_in_the_end(world, object, finalizer);
                     let kept_by = world.snapshot_kept_by(object, finalizer);
@@ -260,8 +262,6 @@ fn inspect_terminating(
                     causes.push(State::Stuck);
                 } else if world.doubtful.contains(&object) {
                     causes.push(State::Unknown);
-                } else if known.when == When::JobDoneWithPod && world.is_managed_elsewhere(object) {
-                    causes.push(State::Stuck);
                 } else {
                     let mut users = users_of_claim(world, object);
                     match known.when {

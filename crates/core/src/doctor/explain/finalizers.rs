@@ -10,7 +10,7 @@ use crate::{
     server::OwnDelete,
     simulate::{
         Liveness, Needs,
-        actors::left_by_job_controller,
+        actors::{left_by_job_controller, managed_by_another},
         controllers::{Question, finalizer_controller},
         says_why,
     },
@@ -62,7 +62,12 @@ pub(super) fn remover(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> R
         _ if finalizer == Symbol::DEFINITION && case.stage.rules(object).own_delete == OwnDelete::Definition => {
             Remover::CleanUp
         }
-        Some(_) if left_by_job_controller(snapshot, object, finalizer).is_some() => Remover::Unknown,
+        Some(_)
+            if left_by_job_controller(snapshot, object, finalizer).is_some()
+                || managed_by_another(snapshot, object, finalizer).is_some() =>
+        {
+            Remover::Unknown
+        }
         Some(known) if known.when == When::Asked || case.stage.removed_by_itself(object, finalizer).is_some() => {
             Remover::Known(known.by)
         }

@@ -23,7 +23,7 @@ use crate::{
     server::OwnDelete,
     simulate::{
         Cause, FinalizerController, Liveness, Projection, State,
-        actors::is_removed_by_controller_manager,
+        actors::{is_removed_by_controller_manager, managed_by_another},
         controllers::{Paused, Question, finalizer_controller},
         liveness::of_controller_manager,
         world::LATE,
@@ -80,7 +80,8 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
             // A hold is no trouble, and has a finding of its own.
             continue;
         }
-        if let Some(known) = case.stage.removed_by_itself(id, finalizer) {
+        let own = managed_by_another(snapshot, id, finalizer).is_none();
+        if let Some(known) = case.stage.removed_by_itself(id, finalizer).filter(|_| own) {
             if !case.projection.goes(id) {
                 continue;
             }
@@ -135,7 +136,10 @@ fn finding(
     let unverified =
         !all_expected && holds.iter().filter(|hold| !expected(hold)).all(|(_, controller)| unseen(controller));
     // Of a dump, nobody can say more: a finalizer that nobody is known to remove is stuck.
-    let points = |controller: &FinalizerController| controller.name.is_some() || !controller.may_be.is_empty();
+    let points = |controller: &FinalizerController| {
+        let is_told = matches!(controller.liveness, Liveness::Unknown(_));
+        is_told || controller.name.is_some() || !controller.may_be.is_empty()
+    };
     let can_be_seen = case.live || holds.iter().any(|(_, controller)| points(controller));
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     // What it does not do now, it will do once somebody has started or resumed it.

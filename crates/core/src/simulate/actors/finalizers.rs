@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-use super::{ActorResult, Assumption};
+use super::{ActorResult, Assumption, managed_by_another};
 
 /// Whether kube-controller-manager removes a finalizer.
 pub(crate) fn is_removed_by_controller_manager(finalizer: &str) -> bool {
@@ -180,12 +180,9 @@ impl World<'_, '_> {
         Some(terminating || self.stored(job).is_some_and(|job| job.terminating))
     }
 
-    /// Whether the Job of a pod is there, and `spec.managedBy` gives it to another controller, which is unknown.
-    pub(crate) fn is_managed_elsewhere(&self, pod: ObjectId) -> bool {
-        let snapshot = self.context.snapshot;
-        let owners = snapshot.object(pod).owners.iter().filter(|reference| reference.is_controller());
-        let mut jobs = owners.filter_map(|reference| snapshot.by_uid(reference.uid)).filter(|job| self.exists(*job));
-        jobs.any(|job| snapshot.facts.job(job).is_some_and(|facts| facts.managed_by.is_some()))
+    /// Whether the Job of a pod is there, and another controller decides over this finalizer.
+    pub(crate) fn is_managed_elsewhere(&self, pod: ObjectId, finalizer: Symbol) -> bool {
+        managed_by_another(self.context.snapshot, pod, finalizer).is_some_and(|(job, _)| self.exists(job))
     }
 
     fn owner_gone(&self, uid: Symbol) -> bool {

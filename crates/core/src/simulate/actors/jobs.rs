@@ -24,6 +24,13 @@ pub fn left_by_job_controller(snapshot: &Snapshot, pod: ObjectId, finalizer: Sym
         .then(|| format!("the Job controller leaves it on pods of others: {kind}/{}", snapshot.text(controller.name)))
 }
 
+/// Who decides over the Job controller's finalizer of a pod instead, as the pod's Job says (R9.8): the Job, and why.
+pub(crate) fn managed_by_another(snapshot: &Snapshot, pod: ObjectId, finalizer: Symbol) -> Option<(ObjectId, String)> {
+    let job = snapshot.controller_of(pod).filter(|_| snapshot.text(finalizer) == TRACKING)?;
+    let manager = snapshot.facts.job(job)?.managed_by.as_ref()?;
+    Some((job, format!("spec.managedBy of {} gives it to {manager}", snapshot.short_name(job))))
+}
+
 impl World<'_, '_> {
     /// A Job is terminating: marks its pods, which lose the Job controller's finalizer then (R9.8).
     pub(in crate::simulate) fn notice_pods_of_job(&mut self, job: ObjectId) {

@@ -26,6 +26,7 @@ pub use assumption::Assumption;
 pub(crate) use content::ContentOrder;
 pub(crate) use finalizers::is_removed_by_controller_manager;
 pub use jobs::left_by_job_controller;
+pub(crate) use jobs::managed_by_another;
 pub use kubelet::Kubelet;
 pub use others::Others;
 pub use others::{Act, Finished};

@@ -161,7 +161,7 @@ impl World<'_, '_> {
                 let text = snapshot.text(finalizer);
                 match known.iter().find(|known| known.finalizer == text).map(|known| known.when) {
                     Some(_) if self.manager_away() && is_removed_by_controller_manager(text) => false,
-                    Some(When::JobDoneWithPod) => self.is_managed_elsewhere(object),
+                    Some(When::JobDoneWithPod) => self.is_managed_elsewhere(object, finalizer),
                     Some(When::Terminating | When::ClaimUnused | When::VolumeUnbound) => false,
                     Some(When::Unused | When::Elsewhere | When::Asked) | None => true,
                 }

@@ -18,7 +18,7 @@ use crate::model::{
 
 use super::{
     BlockedBy,
-    actors::left_by_job_controller,
+    actors::{left_by_job_controller, managed_by_another},
     liveness::{Liveness, of_lease},
     world::{Needs, SimContext},
 };
@@ -203,6 +203,9 @@ pub(crate) fn finalizer_controller(
     // This depends on the very object.
     if let Some(why) = left_by_job_controller(context.snapshot, object, finalizer) {
         return Arc::new(FinalizerController::of(None, Liveness::Nobody(why)));
+    }
+    if let Some((_, why)) = managed_by_another(context.snapshot, object, finalizer) {
+        return Arc::new(FinalizerController::of(None, Liveness::Unknown(why)));
     }
     let index = &context.controllers;
     let of = if question.exact { object } else { index.representative(context.snapshot, object, finalizer) };
