@@ -155,6 +155,84 @@ fn a_webhook_on_another_port_is_not_reached() {
     says_not(&of(443, "doctor"), &["webhook-unreachable"]);
 }
 
+/// By default, the API server calls a webhook by the IP of its Service. A headless one has none; one without a selector
+/// has endpoints only if somebody writes them.
+#[test]
+fn a_headless_service_may_not_serve_a_webhook() {
+    let of = |change: &dyn Fn(&mut [Value; 5]), line: &str| {
+        let mut all = guarded("configmaps", 443);
+        change(&mut all);
+        on(&[&all[..], &[object(("v1", "ConfigMap"), "rates", json!({}))]].concat(), line)
+    };
+    let headless = |all: &mut [Value; 5]| all[0]["spec"]["clusterIPs"] = json!(["None"]);
+    let ran = of(&headless, "doctor");
+    says(
+        &ran,
+        &["WARNING", "webhook-unreachable", "vault/guard is headless, and only an API server with --enable-agg"],
+    );
+    let ran = of(&headless, "plan cm/rates -n vault");
+    says_not(&ran, &["REFUSED"]);
+    let by_hand = |all: &mut [Value; 5]| all[0]["spec"]["selector"] = json!(null);
+    says_not(&of(&by_hand, "doctor"), &["webhook-unreachable"]);
+    let without_slices = |all: &mut [Value; 5]| {
+        by_hand(all);
+        all[1]["metadata"]["labels"] = json!({});
+    };
+    says(&of(&without_slices, "doctor"), &["its service vault/guard has no endpoint that is ready"]);
+    says(&of(&without_slices, "plan cm/rates -n vault"), &["REFUSED"]);
+}
+
+/// A webhook that can't be reached may stop the cluster itself: kubelets can't renew their Leases.
+#[test]
+fn a_dead_webhook_refuses_what_the_cluster_needs() {
+    let of = |groups: &str, resource: &str, operation: &str, selector: Value| {
+        let mut guard = dead_webhook(groups, resource);
+        guard["webhooks"][0]["rules"][0]["operations"] = json!([operation]);
+        guard["webhooks"][0]["namespaceSelector"] = selector;
+        on(&[guard, pod("web", json!({}))], "doctor")
+    };
+    let lease = "kubelets can't renew their Leases: Nodes become NotReady, and their pods are evicted";
+    let manager = "the controller manager and the scheduler can't renew theirs";
+    let without = |namespace: &str| {
+        let key = "kubernetes.io/metadata.name";
+        json!({"matchExpressions": [{"key": key, "operator": "NotIn", "values": [namespace]}]})
+    };
+    for (group, resource) in [("*", "*/*"), ("coordination.k8s.io", "leases")] {
+        says(&of(group, resource, "UPDATE", json!(null)), &["ERROR", "webhook-unreachable", lease, manager]);
+        let ran = of(group, resource, "*", without("kube-node-lease"));
+        says(&ran, &[manager]);
+        says_not(&ran, &[lease]);
+        says(&of(group, resource, "UPDATE", without("kube-system")), &[lease]);
+    }
+    let all = of("*", "*/*", "*", json!(null));
+    says(&all, &["can't report the state of Nodes; no pod is made", "no pod gets a Node", "Services don't learn"]);
+    says(&of("", "pods", "CREATE", json!(null)), &["webhook-unreachable", "before it creates pods; its service"]);
+    for ran in [
+        of("", "pods", "CREATE", without("kube-system")),
+        of("coordination.k8s.io", "leases", "CREATE", json!(null)),
+        of("", "configmaps", "CREATE", json!(null)),
+    ] {
+        says_not(&ran, &["webhook-unreachable"]);
+    }
+}
+
+/// What the collector deletes by itself may be the backend of a webhook that works by now.
+#[test]
+fn what_goes_by_itself_takes_a_webhook_down() {
+    let of = |owner: &str, what: usize| {
+        let mut all = guarded("configmaps", 443);
+        all[what]["metadata"]["ownerReferences"] = owners(LOCKER, &[owner]);
+        let rates = object(("v1", "ConfigMap"), "rates", json!({}));
+        on(&[&all[..], &[object(LOCKER, "here", json!({})), rates, at_ten()]].concat(), "doctor")
+    };
+    for backend in [0, 3] {
+        let ran = of("nobody", backend);
+        says(&ran, &["TAKES DOWN: the webhook guard.bank.dev loses its backend"]);
+        says_not(&ran, &["webhook-unreachable"]);
+        says_not(&of("here", backend), &["TAKES DOWN"]);
+    }
+}
+
 /// A webhook that can't be reached allows nothing: if its conditions choose a delete, that is refused.
 #[test]
 fn a_dead_webhook_with_conditions_allows_nothing() {

@@ -108,7 +108,7 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
 fn lack(case: &Case<'_>, findings: &mut FindingsBuilder, backend: Option<&Backend>) -> Option<Lack> {
     match reach(case.stage, backend, &mut findings.wanted) {
         Reach::Unreachable(lack) => Some(lack),
-        Reach::Served { .. } | Reach::Outside | Reach::Unknown => None,
+        Reach::Served { .. } | Reach::Doubtful(_) | Reach::Outside | Reach::Unknown => None,
     }
 }
 

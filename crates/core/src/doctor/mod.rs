@@ -78,6 +78,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     causes::connect(case, &calls, &mut findings);
     policies::judge_remedies(case, &mut findings, &mut wanted);
     losses::tell(case, &mut findings, &mut wanted);
+    webhooks::tell_taken_down(case, &mut findings);
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     if *case.limit != Limit::Everything {
         let snapshot = case.snapshot();
@@ -92,6 +93,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
 pub fn in_progress(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
     let mut going_on = stuck::progress::untold(case, findings, &mut Needs::default());
     losses::tell(case, &mut going_on, &mut Needs::default());
+    webhooks::tell_taken_down(case, &mut going_on);
     going_on
 }
 

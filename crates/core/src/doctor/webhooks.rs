@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use crate::{
-    model::{ObjectId, Resource, effects::Severity},
+    model::{ObjectId, Resource, effects::Severity, facts::Webhook},
     simulate::{
-        BlockedBy,
+        BlockedBy, Needs, ObstacleKind,
         obstacles::{Called, Operation, Reach, WebhookCall, reach, selects_namespace},
     },
     wording::count,
@@ -34,7 +34,80 @@ fn concerns(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[&Resource]) -
     // Other cluster-scoped objects are never exempt.
     concerned.iter().any(|resource| !resource.namespaced && resource.kind != "Namespace")
         || namespaces.is_empty()
-        || namespaces.iter().any(|namespace| selects_namespace(case.stage, selector, *namespace) != Some(false))
+        || namespaces
+            .iter()
+            .any(|namespace| selects_namespace(case.stage, selector, case.snapshot().text(*namespace)) != Some(false))
+}
+
+/// A write without which a cluster doesn't go on.
+struct Vital {
+    group: &'static str,
+    plural: &'static str,
+    /// A subresource, or empty.
+    part: &'static str,
+    operation: &'static str,
+    /// The namespace of these objects; empty: none or any.
+    namespace: &'static str,
+    /// What comes of it if the API server refuses this.
+    then: &'static str,
+}
+
+/// All of them.
+const VITAL: [Vital; 7] = [
+    // kubernetes/kubernetes pkg/kubelet/kubelet.go: NewController of its Lease; pkg/controller/nodelifecycle.
+    vital("coordination.k8s.io", "leases", "", "UPDATE", "kube-node-lease")
+        .then("kubelets can't renew their Leases: Nodes become NotReady, and their pods are evicted"),
+    // k8s.io/client-go/tools/leaderelection.
+    vital("coordination.k8s.io", "leases", "", "UPDATE", "kube-system")
+        .then("the controller manager and the scheduler can't renew theirs, and stop"),
+    vital("", "nodes", "status", "UPDATE", "").then("kubelets can't report the state of Nodes"),
+    vital("", "pods", "", "CREATE", "").then("no pod is made in place of one that is gone"),
+    vital("", "pods", "binding", "CREATE", "").then("no pod gets a Node"),
+    vital("", "pods", "status", "UPDATE", "").then("no pod becomes ready"),
+    vital("discovery.k8s.io", "endpointslices", "", "UPDATE", "").then("Services don't learn of other pods"),
+];
+
+const fn vital(
+    group: &'static str,
+    plural: &'static str,
+    part: &'static str,
+    operation: &'static str,
+    namespace: &'static str,
+) -> Vital {
+    Vital { group, plural, part, operation, namespace, then: "" }
+}
+
+impl Vital {
+    const fn then(self, then: &'static str) -> Self {
+        Vital { then, ..self }
+    }
+
+    fn resource(&self) -> Resource {
+        Resource {
+            group: self.group.to_owned(),
+            version: "v1".to_owned(),
+            plural: self.plural.to_owned(),
+            namespaced: self.plural != "nodes",
+            ..Resource::default()
+        }
+    }
+
+    /// Whether a webhook is certainly called for all such writes.
+    fn needs(&self, case: &Case<'_>, webhook: &Webhook) -> bool {
+        let resource = self.resource();
+        let is_selected = match &webhook.namespaces {
+            Some(selector) if !self.namespace.is_empty() => {
+                selects_namespace(case.stage, selector, self.namespace) == Some(true)
+            }
+            // Objects of the cluster are never exempt (R9.31).
+            Some(_) => !resource.namespaced,
+            None => true,
+        };
+        webhook.matches_part(&resource, self.part, self.operation)
+            && is_selected
+            && webhook.objects.is_none()
+            && !webhook.depends_on_unread()
+    }
 }
 
 /// Finds webhooks that can't be reached, and which writes of the collector they prevent.
@@ -52,12 +125,27 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
                 matches(resource, Write::Delete) || matches(resource, Write::References) || finalizes
             })
             .collect();
+        let vital: Vec<&Vital> = VITAL.iter().filter(|vital| vital.needs(case, asked.webhook)).collect();
+        let others: Vec<Resource> = match concerned.is_empty() && *case.limit == Limit::Everything {
+            true => vital.iter().filter(|vital| vital.part.is_empty()).map(|vital| vital.resource()).take(1).collect(),
+            false => Vec::new(),
+        };
+        let concerned: Vec<&Resource> = concerned.into_iter().chain(&others).collect();
         if concerned.is_empty() || !concerns(case, asked, &concerned) {
             continue;
         }
         let backend = asked.webhook.backend.as_ref();
-        let Reach::Unreachable(lack) = reach(case.stage, backend, &mut findings.wanted) else { continue };
+        let (lack, is_certain) = match reach(case.stage, backend, &mut findings.wanted) {
+            Reach::Unreachable(lack) => (lack, true),
+            Reach::Doubtful(lack) => (lack, false),
+            Reach::Served { .. } | Reach::Outside | Reach::Unknown => continue,
+        };
         let why = lack.describe(backend);
+        if !is_certain {
+            let finding = finding(case, asked, &why, &concerned, Kept::default());
+            findings.findings.push(Finding { severity: Severity::Warning, ..finding });
+            continue;
+        }
         let resource_of = |id: ObjectId| snapshot.resources.get(snapshot.object(id).resource);
         let refuses = |turn: &&Turn| {
             matches(resource_of(turn.object), turn.write) && asked.called_for(case.stage, turn.object) != Called::No
@@ -74,8 +162,49 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         };
         let mut releases: Vec<ObjectId> = case.held_by_controllers().filter(is_kept).collect();
         releases.extend(finalized.into_iter().filter(|id| snapshot.object(*id).terminating() && content.is_empty()));
-        let finding = finding(case, asked, &why, &concerned, Kept { held: &held, content: &content, releases });
+        let finding = finding(case, asked, &why, &concerned, Kept { held: &held, content: &content, releases, vital });
         findings.findings.push(finding);
+    }
+}
+
+/// Says of the findings about what goes by itself which webhooks and APIs lose their backend with it.
+pub(super) fn tell_taken_down(case: &Case<'_>, findings: &mut [Finding]) {
+    let snapshot = case.snapshot();
+    for obstacle in &case.projection.taken_down {
+        let object = obstacle.kind.object();
+        let (what, backend) = match obstacle.kind {
+            ObstacleKind::WebhookUnreachable { place, .. } => {
+                let facts = snapshot.facts.webhooks(object);
+                let webhook = facts.and_then(|facts| facts.webhooks.get(place as usize));
+                let name = webhook.map(|webhook| format!("the webhook {}", webhook.name));
+                (name, webhook.and_then(|webhook| webhook.backend.as_ref()))
+            }
+            ObstacleKind::ConversionBroken { .. } => {
+                let definition = format!("the conversion webhook of {}", snapshot.short_name(object));
+                let facts = snapshot.facts.definition(object);
+                (Some(definition), facts.and_then(|facts| facts.conversion.as_deref()))
+            }
+            _ => {
+                let facts = snapshot.facts.api_service(object);
+                (Some(snapshot.short_name(object)), facts.and_then(|facts| facts.service.as_ref()))
+            }
+        };
+        let (Some(what), Reach::Served { service, pods }) = (what, reach(case.stage, backend, &mut Needs::default()))
+        else {
+            continue;
+        };
+        let goes: Vec<ObjectId> = pods.into_iter().chain([service]).filter(|id| case.projection.goes(*id)).collect();
+        let takes = |finding: &Finding| {
+            let named: Vec<ObjectId> = finding.named().collect();
+            goes.iter().any(|id| named.contains(id)) || case.goes_below(&named).iter().any(|id| goes.contains(id))
+        };
+        if let Some(finding) = findings.iter_mut().find(|finding| takes(finding)) {
+            finding.severity = finding.severity.min(Severity::Warning);
+            finding.related.push(object);
+            finding.consequence.push_str(&format!(
+                " TAKES DOWN: {what} loses its backend, and the API server then refuses what needs it."
+            ));
+        }
     }
 }
 
@@ -95,6 +224,7 @@ fn content_to_refuse(case: &Case<'_>, asked: &WebhookCall<'_>) -> Vec<ObjectId> 
 }
 
 /// What a webhook keeps from being written to.
+#[derive(Default)]
 struct Kept<'k> {
     /// By the collector.
     held: &'k [&'k Turn],
@@ -102,6 +232,8 @@ struct Kept<'k> {
     content: &'k [ObjectId],
     /// By controllers that would remove their finalizers.
     releases: Vec<ObjectId>,
+    /// By what keeps the cluster going.
+    vital: Vec<&'k Vital>,
 }
 
 fn finding(
@@ -109,7 +241,7 @@ fn finding(
     asked: &WebhookCall<'_>,
     why: &str,
     concerned: &[&Resource],
-    Kept { held, content, releases }: Kept<'_>,
+    Kept { held, content, releases, vital }: Kept<'_>,
 ) -> Finding {
     let snapshot = case.snapshot();
     let object = snapshot.object(asked.configuration);
@@ -164,6 +296,10 @@ fn finding(
             if releases.len() == 1 { "it stays" } else { "they stay" },
         ));
     }
+    if !vital.is_empty() {
+        let each: Vec<&str> = vital.iter().map(|vital| vital.then).collect();
+        then.push(format!("The cluster itself needs such writes: {}.", each.join("; ")));
+    }
     if then.is_empty() {
         then.push(
             match asked_before {
@@ -189,7 +325,9 @@ fn finding(
         let id = snapshot.resources.by_group_plural(&resource.group, &resource.plural);
         id.is_some_and(|id| !case.stage.of_resource(id).is_empty())
     });
-    let severe = !related.is_empty() || (populated && !asked.webhook.selective && !asked.webhook.conditional);
+    let severe = !vital.is_empty()
+        || !related.is_empty()
+        || (populated && !asked.webhook.selective && !asked.webhook.conditional);
     let patch = vec![
         json!({"op": "test", "path": format!("/webhooks/{}/name", asked.place), "value": asked.webhook.name}),
         json!({"op": "replace", "path": format!("/webhooks/{}/failurePolicy", asked.place), "value": "Ignore"}),

@@ -16,6 +16,7 @@ use super::{
     affected::affected_by_hidden_dependents,
     blockers::{BlockedBy, Blockers, State},
     controllers::Controllers,
+    obstacles::Obstacle,
     open::unread_objects,
     outcome::OutcomeKind,
     request::{Start, WriteScope},
@@ -36,6 +37,8 @@ pub struct Projection {
     undeleted: FxHashSet<ObjectId>,
     /// What controllers delete with objects that list it (R9.38).
     inventories: FxHashMap<ObjectId, Vec<ObjectId>>,
+    /// Webhooks and APIs that lose their backend.
+    pub taken_down: Vec<Obstacle>,
     /// Every write, in order.
     pub log: Vec<Change>,
     /// What should be read to be certain.
@@ -106,6 +109,8 @@ impl Projection {
         let still_there = || world.refused.iter().filter(|(id, _)| world.exists(**id));
         let refused = still_there().filter_map(|(id, _)| Some((*id, world.refused_by(*id)?))).collect();
         let undeleted = still_there().filter(|(_, refused)| refused.operation.deletes()).map(|(id, _)| *id).collect();
+        let mut taken_down = world.obstacles(None);
+        taken_down.retain(|obstacle| obstacle.taken_down);
         let mut needs = world.needs;
         needs.add(&world.obstacle_needs);
         let others = world.others.take().unwrap_or_default();
@@ -115,7 +120,18 @@ impl Projection {
                 inventories.entry(above).or_default().push(change.object);
             }
         }
-        Projection { blockers, outcomes, uncertain, refused, undeleted, inventories, log: world.log, needs, others }
+        Projection {
+            blockers,
+            outcomes,
+            uncertain,
+            refused,
+            undeleted,
+            inventories,
+            taken_down,
+            log: world.log,
+            needs,
+            others,
+        }
     }
 
     /// What happens to an object; `None` if it doesn't change.

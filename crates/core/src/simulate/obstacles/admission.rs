@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::{
     model::{
-        ObjectId, Origin, Resource, ResourceId, Snapshot, Symbol,
+        ObjectId, Origin, Resource, ResourceId, Snapshot,
         facts::{LabelSelector, Webhook},
     },
     server::OwnDelete,
@@ -200,7 +200,7 @@ pub(super) fn called_by(
         // Other cluster-scoped objects are never exempt (`namespace/matcher.go: MatchNamespaceSelector`).
         Some(true)
     } else {
-        selects_namespace(context, selector, namespace)
+        selects_namespace(context, selector, context.snapshot.text(namespace))
     };
     match chosen {
         Some(true) => Called::Yes,
@@ -210,15 +210,15 @@ pub(super) fn called_by(
 }
 
 /// Whether a selector chooses the namespace with this name; `None` if its labels decide that and were not read.
-pub(crate) fn selects_namespace(context: &SimContext<'_>, selector: &LabelSelector, name: Symbol) -> Option<bool> {
+pub(crate) fn selects_namespace(context: &SimContext<'_>, selector: &LabelSelector, name: &str) -> Option<bool> {
     let snapshot = context.snapshot;
-    if let Some(namespace) = context.namespace_named(name) {
+    if let Some(namespace) = snapshot.strings.find(name).and_then(|name| context.namespace_named(name)) {
         return Some(selects(snapshot, selector, namespace));
     }
     // The API server keeps this label right (`registry/core/namespace/strategy.go: Canonicalize`).
     let (by_name, others): (Vec<_>, Vec<_>) =
         selector.0.iter().cloned().partition(|requirement| requirement.key == "kubernetes.io/metadata.name");
-    let by_name = LabelSelector(by_name).matches(|_| Some(snapshot.text(name)));
+    let by_name = LabelSelector(by_name).matches(|_| Some(name));
     (!by_name || others.is_empty()).then_some(by_name)
 }
 

@@ -20,6 +20,8 @@ pub enum Reach {
         service: ObjectId,
         pods: Vec<ObjectId>,
     },
+    /// Only an API server with a certain flag can reach it.
+    Doubtful(Lack),
     /// It is outside the cluster.
     Outside,
     /// Something that decides it was not read.
@@ -33,6 +35,9 @@ pub enum Lack {
     /// Its Service doesn't have its port (apiserver `util/proxy/proxy.go: findServicePort`).
     Port,
     Endpoint,
+    /// Its Service is headless. By default, the API server calls the Service's IP (apiserver `util/proxy/proxy.go:
+    /// ResolveCluster`); with `--enable-aggregator-routing`, its endpoints.
+    ClusterIp,
 }
 
 impl Lack {
@@ -47,6 +52,10 @@ impl Lack {
                 format!("its service {service} has no port{port}")
             }
             Lack::Endpoint => format!("its service {service} has no endpoint that is ready"),
+            Lack::ClusterIp => format!(
+                "its service {service} is headless, and only an API server with --enable-aggregator-routing can call \
+                 that"
+            ),
         }
     }
 }
@@ -85,7 +94,7 @@ pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: &mut Ne
         }
         Presence::Present(service) => service,
     };
-    match snapshot.facts.service(service) {
+    let is_headless = match snapshot.facts.service(service) {
         // A name outside the cluster has no endpoints in it.
         Some(facts) if facts.kind.as_deref() == Some(EXTERNAL) => return Reach::Served { service, pods: Vec::new() },
         Some(facts) => {
@@ -93,14 +102,16 @@ pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: &mut Ne
             if !backend.and_then(Backend::port).is_none_or(has_port) {
                 return Reach::Unreachable(Lack::Port);
             }
+            facts.cluster_ips.first().is_some_and(|ip| ip == "None")
         }
         None => {
             needs.facts.insert(service);
             return Reach::Unknown;
         }
-    }
+    };
     endpoints(context, coordinate.namespace, coordinate.name, needs).map_or(Reach::Unknown, |ready| match ready {
         (0, _) => Reach::Unreachable(Lack::Endpoint),
+        _ if is_headless => Reach::Doubtful(Lack::ClusterIp),
         (_, pods) => Reach::Served { service, pods },
     })
 }

@@ -209,7 +209,7 @@ impl World<'_, '_> {
         match reach {
             Reach::Unreachable(_) => true,
             Reach::Served { service, pods } => self.has_lost(*service, pods),
-            Reach::Outside | Reach::Unknown => false,
+            Reach::Doubtful(_) | Reach::Outside | Reach::Unknown => false,
         }
     }
 
@@ -286,7 +286,7 @@ impl World<'_, '_> {
                     // If it is read that it answers, its backend needn't be known.
                     Reach::Unreachable(_) => api.available != Some(true),
                     Reach::Served { service, pods } => self.has_lost(*service, pods),
-                    Reach::Outside | Reach::Unknown => false,
+                    Reach::Doubtful(_) | Reach::Outside | Reach::Unknown => false,
                 }
         });
         let is_noticed = |api: &Api| {
