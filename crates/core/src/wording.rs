@@ -12,9 +12,16 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
 /// The first few items of a long list, for an error message: `a; b; and 3 more`.
 pub fn named(all: &[String]) -> String {
     const NAMED: usize = 12;
-    let (first, rest) = all.split_at(all.len().min(NAMED));
-    let more = if rest.is_empty() { String::new() } else { format!("; and {} more", rest.len()) };
-    format!("{}{more}", first.join("; "))
+    listed(all.iter().cloned(), NAMED, "; ")
+}
+
+/// At most this many items of a list, and how many more there are.
+pub fn listed(all: impl Iterator<Item = String>, most: usize, between: &str) -> String {
+    let mut first: Vec<String> = all.collect();
+    let more = first.len().saturating_sub(most);
+    first.truncate(most);
+    first.extend((more > 0).then(|| format!("and {more} more")));
+    first.join(between)
 }
 
 /// What follows the first few names of a list: ` and 3 more`, or nothing.

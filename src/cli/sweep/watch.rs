@@ -19,7 +19,7 @@ use gc_core::{
     collector::{Reason, live::Limit},
     model::Identity,
     server::Propagation,
-    wording::count,
+    wording::{count, listed},
 };
 
 use super::{
@@ -173,12 +173,8 @@ impl Reporter {
             return say("synced");
         }
         self.metrics.sync_failed();
-        let (named, rest) = status.missing.split_at(status.missing.len().min(NAMED));
-        let mut missing: Vec<String> = named.iter().map(|(resource, why)| format!("{resource} ({why})")).collect();
-        if !rest.is_empty() {
-            missing.push(format!("and {} more", rest.len()));
-        }
-        say(&format!("partly synced: {}", missing.join(", ")));
+        let missing = status.missing.iter().map(|(resource, why)| format!("{resource} ({why})"));
+        say(&format!("partly synced: {}", listed(missing, NAMED, ", ")));
     }
 }
 

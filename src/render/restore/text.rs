@@ -16,7 +16,7 @@ use crate::render::{
 use gc_cluster::act::Mode;
 use gc_core::{
     restore::{Archived, Detached, Difference, Item, Outcome, OwnerReference, Restored, StillNamed},
-    wording::{count, thousands},
+    wording::{count, listed, thousands},
 };
 
 use super::RestoreView;
@@ -135,11 +135,7 @@ impl RestoreView<'_> {
 
 /// What differs of an object that exists, and was not changed.
 fn differs(differences: &[Difference]) -> String {
-    let mut describe: Vec<String> = differences.iter().take(DIFFERENCES).map(difference).collect();
-    if differences.len() > DIFFERENCES {
-        describe.push(format!("and {} more", differences.len() - DIFFERENCES));
-    }
-    format!("not changed: {}", describe.join("; "))
+    format!("not changed: {}", listed(differences.iter().map(difference), DIFFERENCES, "; "))
 }
 
 fn difference(difference: &Difference) -> String {
