@@ -71,9 +71,17 @@ impl Outcome {
 
     /// Whether the object is removed or marked for deletion in any known outcome, or might be because of gaps.
     pub fn may_be_removed(&self) -> bool {
-        self.kind.removes()
-            || self.alternatives.iter().any(|other| other.kind.removes())
-            || self.uncertain.is_some_and(Uncertainty::may_remove)
+        self.removed_in_some_order() || self.uncertain.is_some_and(Uncertainty::may_remove)
+    }
+
+    /// Whether the object is removed in at least one event order.
+    pub(super) fn removed_in_some_order(&self) -> bool {
+        self.kind.removes() || self.alternatives.iter().any(|other| other.kind.removes())
+    }
+
+    /// Whether the object is removed in every event order.
+    pub(super) fn removed_in_every_order(&self) -> bool {
+        self.kind.removes() && self.alternatives.iter().all(|other| other.kind.removes())
     }
 
     /// Whether a living controller certainly recreates the object once it is deleted.
@@ -197,18 +205,21 @@ impl Plan {
         self.then.iter().flat_map(|then| &then.once).flat_map(|finished| &finished.unread)
     }
 
+    /// What stays Terminating, in any outcome that was found and in either end.
+    pub(super) fn states(&self) -> impl Iterator<Item = (ObjectId, State)> {
+        let worst = |outcome: &Outcome| {
+            let mut others = outcome.alternatives.iter().filter_map(|other| other.state);
+            others.find(|state| *state == State::Stuck).or(outcome.state)
+        };
+        let first = self.outcomes.iter().chain(&self.stays);
+        let first = first.filter_map(move |outcome| Some((outcome.object, worst(outcome)?)));
+        first.chain(self.once_later().map(|finished| (finished.object, finished.state)))
+    }
+
     /// Whether anything stays stuck, in any outcome that was found and in either end, or an obstacle prevents anything.
     pub fn stuck(&self) -> bool {
-        let stuck_in_other_order =
-            |outcome: &Outcome| outcome.alternatives.iter().any(|other| other.state == Some(State::Stuck));
-        let stays_stuck = || self.stays.iter().any(|stays| stays.state == Some(State::Stuck));
-        let prevented = || self.obstacles.iter().any(|obstacle| !obstacle.prevents.is_empty());
-        let stuck_later = || self.once_later().any(|finished| finished.state == State::Stuck);
-        self.summary.stuck > 0
-            || prevented()
-            || stays_stuck()
-            || self.outcomes.iter().any(stuck_in_other_order)
-            || stuck_later()
+        self.states().any(|(_, state)| state == State::Stuck)
+            || self.obstacles.iter().any(|obstacle| !obstacle.prevents.is_empty())
     }
 
     /// Whether every outcome is certain.

@@ -274,24 +274,17 @@ fn of_obstacles(plan: &Plan) -> Vec<VerdictReason> {
     reasons
 }
 
-/// What stays Terminating, in any outcome that was found and in either end.
+/// What stays Terminating.
 fn of_states(plan: &Plan) -> Vec<VerdictReason> {
     let mut reasons: Vec<VerdictReason> = Vec::new();
-    let mut add = |object: ObjectId, state: State| {
+    for (object, state) in plan.states() {
         let (kind, result) = match state {
             State::Stuck => (ReasonKind::Stuck, VerdictResult::Stuck),
             State::Unknown => (ReasonKind::Depends, VerdictResult::Depends),
             State::Waiting => (ReasonKind::Waits, VerdictResult::Waits),
         };
         reason_of(&mut reasons, kind, result).objects.push(object);
-    };
-    for outcome in plan.outcomes.iter().chain(&plan.stays) {
-        let stuck = outcome.alternatives.iter().filter_map(|other| other.state).find(|state| *state == State::Stuck);
-        if let Some(state) = stuck.or(outcome.state) {
-            add(outcome.object, state);
-        }
     }
-    plan.once_later().for_each(|finished| add(finished.object, finished.state));
     reasons
 }
 

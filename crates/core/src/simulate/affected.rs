@@ -116,11 +116,7 @@ impl Links {
             if change.removed {
                 links.removed.insert(change.object, position);
             }
-            let first = match change.cause {
-                Cause::JobFailed { pod: first, .. } | Cause::Inventory(first) => Some(first),
-                ref cause => cause.gone(),
-            };
-            if let Some(first) = first {
+            if let Some(first) = change.cause.above().filter(|_| change.cause.follows()) {
                 links.follow_ups.entry(first).or_default().push(change.object);
             }
             match change.cause {

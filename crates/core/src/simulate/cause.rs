@@ -52,65 +52,64 @@ pub enum Cause {
     Inventory(ObjectId),
 }
 
-impl Cause {
-    /// The object whose deletion leads to the write without an owner reference.
-    pub fn above(&self) -> Option<ObjectId> {
-        match self {
-            Cause::Namespace(above) | Cause::Definition(above) | Cause::Inventory(above) => Some(*above),
-            Cause::JobFailed { pod, .. } => Some(*pod),
-            _ => self.gone(),
-        }
-    }
-
-    /// Whether a controller deletes the object because another one, to which no reference leads, goes (§9.7).
-    pub fn follows(&self) -> bool {
-        matches!(
-            self,
-            Cause::NodeGone(_)
-                | Cause::AccountGone(_)
-                | Cause::ServiceGone(_)
-                | Cause::EndpointsGone(_)
-                | Cause::ClaimGone(_)
-                | Cause::DefinitionGone(_)
-                | Cause::JobFailed { .. }
-                | Cause::JobExpired { .. }
-                | Cause::ScaledDown(_)
-                | Cause::AddressReleased(_)
-                | Cause::Inventory(_)
-        )
-    }
-
-    /// Who deletes the object then, as a remark on an object that still exists.
-    pub fn awaited(&self) -> Option<&'static str> {
-        match self {
-            Cause::NodeGone(_) => Some("the pod garbage collector deletes it 40 to 80 s after its Node"),
-            Cause::AccountGone(_) => Some("the controller of tokens deletes it"),
-            Cause::ServiceGone(_) => Some("the endpoints controller deletes it"),
-            Cause::EndpointsGone(_) => Some("the mirroring controller deletes it"),
-            Cause::ClaimGone(_) => Some("its provisioner deletes it with its data"),
-            Cause::DefinitionGone(_) => Some("the API server deletes it"),
-            Cause::JobExpired { .. } => Some("the TTL controller deletes it once it has failed and its time is over"),
-            _ => None,
-        }
-    }
-
-    /// The same if that object has to be gone first.
-    pub fn gone(&self) -> Option<ObjectId> {
-        match self {
-            Cause::NodeGone(node) => *node,
-            Cause::AccountGone(gone)
-            | Cause::ServiceGone(gone)
-            | Cause::EndpointsGone(gone)
-            | Cause::ClaimGone(gone)
-            | Cause::DefinitionGone(gone)
-            | Cause::JobExpired { pod: gone }
-            | Cause::AddressReleased(gone) => Some(*gone),
-            _ => None,
-        }
-    }
+/// When a write follows another object to which no owner reference leads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Follows {
+    /// It is in the other one, a Namespace or a CRD, which waits for it.
+    Inside,
+    /// As soon as the other one is deleted or marked for deletion.
+    AtOnce,
+    /// The other one has to be gone first.
+    OnceGone,
 }
 
 impl Cause {
+    /// All that follows another object without an owner reference (§9.7): when; that object, unless it was gone before
+    /// or only adopts; and who deletes what follows, as a remark on it while it still exists.
+    fn follow_up(&self) -> Option<(Follows, Option<ObjectId>, Option<&'static str>)> {
+        let once_gone = |gone: ObjectId, who| (Follows::OnceGone, Some(gone), who);
+        Some(match *self {
+            Cause::Namespace(above) | Cause::Definition(above) => (Follows::Inside, Some(above), None),
+            Cause::Inventory(above) => (Follows::AtOnce, Some(above), None),
+            Cause::JobFailed { pod, .. } => (Follows::AtOnce, Some(pod), None),
+            Cause::ScaledDown(_) => (Follows::AtOnce, None, None),
+            Cause::NodeGone(node) => {
+                (Follows::OnceGone, node, Some("the pod garbage collector deletes it 40 to 80 s after its Node"))
+            }
+            Cause::AccountGone(gone) => once_gone(gone, Some("the controller of tokens deletes it")),
+            Cause::ServiceGone(gone) => once_gone(gone, Some("the endpoints controller deletes it")),
+            Cause::EndpointsGone(gone) => once_gone(gone, Some("the mirroring controller deletes it")),
+            Cause::ClaimGone(gone) => once_gone(gone, Some("its provisioner deletes it with its data")),
+            Cause::DefinitionGone(gone) => once_gone(gone, Some("the API server deletes it")),
+            Cause::JobExpired { pod } => {
+                once_gone(pod, Some("the TTL controller deletes it once it has failed and its time is over"))
+            }
+            Cause::AddressReleased(gone) => once_gone(gone, None),
+            _ => return None,
+        })
+    }
+
+    /// The object whose deletion leads to the write without an owner reference.
+    pub fn above(&self) -> Option<ObjectId> {
+        self.follow_up()?.1
+    }
+
+    /// Whether a controller deletes the object because another one, to which no reference leads, goes, and is not in
+    /// that one.
+    pub fn follows(&self) -> bool {
+        self.follow_up().is_some_and(|(when, ..)| when != Follows::Inside)
+    }
+
+    /// Who deletes the object, as a remark on an object that still exists.
+    pub fn awaited(&self) -> Option<&'static str> {
+        self.follow_up()?.2
+    }
+
+    /// The object that has to be gone first.
+    pub fn gone(&self) -> Option<ObjectId> {
+        self.follow_up().filter(|(when, ..)| *when == Follows::OnceGone)?.1
+    }
+
     /// Whether the write passes admission. The CRD finalizer controller writes to storage, and to a CRD's status
     /// (apiextensions-apiserver `crd_finalizer.go: deleteInstances`).
     pub(super) fn is_admitted(&self) -> bool {

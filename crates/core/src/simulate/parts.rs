@@ -44,8 +44,7 @@ impl Parts {
             let may_go = object.terminating() || !object.owners.is_empty();
             let deleted_with_it: &[ObjectId] = match context.rules(id).own_delete {
                 _ if !may_go => &[],
-                OwnDelete::Namespace => context.in_namespace(object.name),
-                OwnDelete::Definition => context.instances(id).map_or(&[], |resource| context.of_resource(resource)),
+                OwnDelete::Namespace | OwnDelete::Definition => context.contents(id),
                 OwnDelete::Generic
                     if object.finalizers.iter().any(|finalizer| !finalizer.is_collectors_finalizer()) =>
                 {

@@ -15,7 +15,7 @@ use crate::{
     wording::{count, some_of},
 };
 
-use super::{SideEffects, always_removed, may_be_removed};
+use super::SideEffects;
 
 /// At most so many objects are named that a dump lacks.
 const NAMED: usize = 3;
@@ -26,7 +26,9 @@ const LOAD_BALANCER: &str = "LoadBalancer";
 impl SideEffects<'_, '_> {
     /// Collects all effects of what the plan removes or marks for deletion.
     pub(super) fn effects(&mut self, plan: &Plan) {
-        for outcome in plan.outcomes.iter().filter(|outcome| may_be_removed(outcome) && !outcome.goes_with_claim()) {
+        for outcome in
+            plan.outcomes.iter().filter(|outcome| outcome.removed_in_some_order() && !outcome.goes_with_claim())
+        {
             let first = self.effects.len();
             self.add_effects_of(outcome.object);
             self.mark_unsure(outcome, first);
@@ -87,7 +89,7 @@ impl SideEffects<'_, '_> {
 
     /// Marks effects as uncertain if the object is deleted in some event orders only.
     fn mark_unsure(&mut self, outcome: &Outcome, first: usize) {
-        if always_removed(outcome) {
+        if outcome.removed_in_every_order() {
             return;
         }
         for effect in &mut self.effects[first..] {

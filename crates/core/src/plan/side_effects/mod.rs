@@ -100,19 +100,9 @@ impl<'s, 'a> SideEffects<'s, 'a> {
     }
 }
 
-/// Whether an object is removed in at least one event order.
-fn may_be_removed(outcome: &Outcome) -> bool {
-    outcome.kind.removes() || outcome.alternatives.iter().any(|other| other.kind.removes())
-}
-
-/// Whether an object is removed in every event order.
-fn always_removed(outcome: &Outcome) -> bool {
-    outcome.kind.removes() && outcome.alternatives.iter().all(|other| other.kind.removes())
-}
-
 fn survival_of(outcome: &Outcome) -> Survival {
     let unsure = outcome.kind == OutcomeKind::Unchanged && outcome.uncertain.is_some();
-    match (always_removed(outcome), may_be_removed(outcome) || unsure) {
+    match (outcome.removed_in_every_order(), outcome.removed_in_some_order() || unsure) {
         (true, _) => Survival::Removed,
         (false, true) => Survival::MayBeRemoved,
         (false, false) => Survival::Survives,

@@ -12,7 +12,7 @@ use crate::{
     simulate::{SimContext, recreators::Survival},
 };
 
-use super::{SideEffects, may_be_removed};
+use super::SideEffects;
 
 impl SideEffects<'_, '_> {
     /// The claims of every StatefulSet that the plan deletes, or may delete. A StatefulSet without claims has no entry.
@@ -21,7 +21,7 @@ impl SideEffects<'_, '_> {
             return Vec::new();
         };
         let is_set = |outcome: &&Outcome| {
-            may_be_removed(outcome) && self.context.snapshot.object(outcome.object).resource == sets
+            outcome.removed_in_some_order() && self.context.snapshot.object(outcome.object).resource == sets
         };
         let sets: Vec<ObjectId> = plan.outcomes.iter().filter(is_set).map(|outcome| outcome.object).collect();
         let claims: Vec<ClaimsOfSet> = sets.into_iter().map(|set| self.claims_of(set)).collect();
