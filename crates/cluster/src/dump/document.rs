@@ -404,7 +404,8 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
         let strings = &context.collector.strings;
         // Nothing but metadata is needed of a ServiceAccount.
         if !whole.is_empty() || strings.text(envelope.kind) == "ServiceAccount" {
-            whole.insert("metadata".to_owned(), envelope.metadata.for_facts(strings));
+            let (_, group, kind) = envelope.kind_so_far(inherited, strings);
+            whole.insert("metadata".to_owned(), envelope.metadata.for_facts(strings, (group, kind)));
             envelope.extra = Extra::Waiting(Box::new(Value::Object(whole)));
             let own = (envelope.api_version, envelope.kind);
             let own = if envelope.kind.is_empty() { inherited.unwrap_or(own) } else { own };

@@ -11,7 +11,7 @@ use super::{
 };
 use gc_core::model::{
     MaybeSeconds, Object, Reference, ResourceId, ResourceVersion, Strings, Symbol,
-    effects::{Spared, TRACKING_ID, application_named},
+    effects::{Policy, Spared, TRACKING_ID, application_named},
     facts::{Setter, contains_setters, is_read_annotation, read_setters},
 };
 
@@ -148,14 +148,14 @@ impl Metadata {
         Ok(())
     }
 
-    /// The part that facts are read from, as an object has it.
-    pub(super) fn for_facts(&self, strings: &Strings) -> Value {
+    /// The part that facts are read from, as an object of a kind has it.
+    pub(super) fn for_facts(&self, strings: &Strings, (group, kind): (&str, &str)) -> Value {
         let mut kept = Map::new();
         if !self.object.name.is_empty() {
             kept.insert("name".to_owned(), strings.text(self.object.name).into());
         }
-        // What a controller makes or deletes may be called after its object's namespace.
-        if self.object.namespace != Symbol::EMPTY {
+        // What a controller makes or deletes with an object may be called after its namespace.
+        if self.has_finalizers || Policy::of_applier(group, kind).is_some() {
             kept.insert("namespace".to_owned(), strings.text(self.object.namespace).into());
         }
         if self.has_finalizers {

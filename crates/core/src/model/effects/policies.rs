@@ -99,7 +99,7 @@ impl Policy {
     }
 
     /// The policy of objects of a kind whose controller applies others from a source, whatever their finalizers.
-    pub(crate) fn of_applier(group: &str, kind: &str) -> Option<Policy> {
+    pub fn of_applier(group: &str, kind: &str) -> Option<Policy> {
         match (group, kind) {
             ("argoproj.io", "Application") => Some(Policy::ArgoCd),
             ("kustomize.toolkit.fluxcd.io", "Kustomization") => Some(Policy::Kustomization),
