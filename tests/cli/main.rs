@@ -30,6 +30,7 @@ mod reports;
 mod restore;
 mod run;
 mod sizes;
+mod stored;
 mod streams;
 mod targets;
 mod templates;

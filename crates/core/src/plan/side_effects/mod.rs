@@ -32,6 +32,7 @@ pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     side_effects.effects(plan);
     side_effects.freed_pods(plan);
     plan.claims = side_effects.claims_of_sets(plan);
+    let ended = side_effects.ended_claims(plan);
     let SideEffects { needs, effects, .. } = side_effects;
     for (outcome, afterwards) in plan.outcomes.iter_mut().zip(afterwards) {
         outcome.afterwards = afterwards;
@@ -41,7 +42,7 @@ pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     abandoned::add_abandoned(context, plan);
     plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
     plan.needs.add(&needs);
-    let (effects, needs) = effects_of(context, &spared_objects(context, plan));
+    let (effects, needs) = effects_of(context, &[spared_objects(context, plan), ended].concat());
     plan.effects_later = effects;
     plan.needs.add(&needs);
 }

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::ObjectId,
+    model::{ObjectId, Symbol},
     plan::{
         outcome::{Outcome, Plan},
         reaction::ClaimsOfSet,
@@ -77,5 +77,41 @@ impl SideEffects<'_, '_> {
         // deleted stays Terminating.
         let may_go = claim_object.terminating() || claim_object.owners.iter().any(|owner| owner.uid != set);
         may_go && self.context.later().leaves(claim)
+    }
+
+    /// Claims that are deleted without this delete, too, and that only pods keep which it removes: it makes that final.
+    pub(super) fn ended_claims(&mut self, plan: &Plan) -> Vec<ObjectId> {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let Some(claims) = context.built_in.claims else { return Vec::new() };
+        let removed = plan.outcomes.iter().filter(|outcome| outcome.removed_in_some_order()).map(|outcome| outcome.object);
+        let pods = removed.filter(|id| context.rules(*id).graceful);
+        let namespaces: FxHashSet<Symbol> = pods.map(|pod| snapshot.object(pod).namespace).collect();
+        let is_there = |claim: &&ObjectId| namespaces.contains(&snapshot.object(**claim).namespace);
+        let candidates = context.of_resource(claims).iter().filter(is_there);
+        let candidates: Vec<ObjectId> = candidates.copied().filter(|claim| self.may_be_ended(*claim)).collect();
+        // Who uses them is in the facts of pods.
+        for claim in &candidates {
+            let there = context.in_namespace(snapshot.object(*claim).namespace).iter().copied();
+            let unread = there.filter(|id| context.rules(*id).graceful && snapshot.facts.pod(*id).is_none());
+            self.needs.facts.extend(unread);
+        }
+        candidates.into_iter().filter(|claim| self.is_ended(*claim)).collect()
+    }
+
+    /// Whether a claim that this delete leaves alone may be one that the collector deletes.
+    fn may_be_ended(&self, claim: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let object = snapshot.object(claim);
+        let is_gone = |uid: Symbol| snapshot.by_uid(uid).is_none_or(|owner| snapshot.object(owner).terminating());
+        self.survival(claim) == Survival::Survives && object.owners.iter().any(|owner| is_gone(owner.uid))
+    }
+
+    fn is_ended(&self, claim: ObjectId) -> bool {
+        let users = self.context.users_of_claim(claim);
+        self.may_be_ended(claim)
+            && !users.is_empty()
+            && users.iter().all(|pod| self.survival(*pod) != Survival::Survives)
+            && self.context.later().leaves(claim)
     }
 }
