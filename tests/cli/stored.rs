@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{LOCKER, claim, object, on, owners, says},
+    agree::{LOCKER, claim, object, on, owners, says, says_not},
     field::{at_ten, namespace, node, pod},
 };
 
@@ -32,4 +32,72 @@ fn the_data_that_only_a_pod_keeps_counts() {
     let mut kept = gold.clone();
     kept["metadata"]["ownerReferences"] = owners(LOCKER, &["here"]);
     says(&of(&kept, &[user("web")], line), &["DELETES: "]);
+}
+
+/// R9.35: A volume of the NFS provisioner is deleted, and its StorageClass says whether the data are kept all the same.
+#[test]
+fn a_provisioner_may_keep_the_data() {
+    let of = |name: &str, parameters: Value, line: &str| {
+        let [gold, mut volume] = claim("here");
+        volume["metadata"]["annotations"] = json!({"pv.kubernetes.io/provisioned-by": name});
+        volume["spec"]["storageClassName"] = json!("nfs");
+        volume["spec"]["csi"] = json!(null);
+        volume["spec"]["nfs"] = json!({"server": "nas", "path": "/gold"});
+        let mut class = object(("storage.k8s.io/v1", "StorageClass"), "nfs", json!({"namespace": null}));
+        class["provisioner"] = json!(name);
+        class["parameters"] = parameters;
+        on(&[gold, volume, class, object(LOCKER, "here", json!({}))], line)
+    };
+    let nfs = "cluster.local/nfs-subdir-external-provisioner";
+    for line in ["plan pvc/gold -n vault", "plan pv/pv1", "plan locker/here -n vault"] {
+        for kept in [json!({}), json!({"archiveOnDelete": "true"}), json!({"onDelete": "retain"})] {
+            let ran = of(nfs, kept, &format!("{line} -o wide"));
+            says(&ran, &["its provisioner keeps the data"]);
+            says_not(&ran, &["DATA LOSS"]);
+        }
+    }
+    let line = "plan pvc/gold -n vault";
+    for lost in [json!({"archiveOnDelete": "false"}), json!({"onDelete": "delete", "archiveOnDelete": "true"})] {
+        says(&of(nfs, lost, line), &["DATA LOSS"]);
+    }
+    says(&of("disks.bank.dev", json!({"archiveOnDelete": "true"}), line), &["DATA LOSS"]);
+}
+
+/// A path of the host without a Node of its own is where its pod has run.
+#[test]
+fn the_data_of_a_host_path_is_on_the_node_that_uses_it() {
+    let [gold, mut volume] = claim("here");
+    volume["spec"]["csi"] = json!(null);
+    volume["spec"]["hostPath"] = json!({"path": "/data/gold"});
+    let mut user = pod("web", json!({}));
+    user["spec"]["volumes"] = json!([{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]);
+    let of = |user: Value| {
+        let here = object(LOCKER, "here", json!({}));
+        on(&[gold.clone(), volume.clone(), user, here, node("True", "2026-03-01T10:00:00Z"), at_ten()], "plan node/n1")
+    };
+    says(&of(user), &["the data of PersistentVolume/pv1 is on it, and can't be reached until it is back"]);
+    says_not(&of(pod("web", json!({}))), &["is on it"]);
+}
+
+/// What add-ons delete with an object of theirs.
+#[test]
+fn storage_and_fleets_are_known_by_their_finalizers() {
+    let of = |kind, finalizer: &str, spec: Value| {
+        let mut it = object(kind, "it", json!({"finalizers": [finalizer]}));
+        it["spec"] = spec;
+        on(&[it, namespace(json!({}))], &format!("plan {}/it -n vault -o wide", kind.1.to_lowercase()))
+    };
+    let buckets = ("objectbucket.io/v1alpha1", "ObjectBucketClaim");
+    let machine = ("kubevirt.io/v1", "VirtualMachine");
+    let repository = ("fleet.cattle.io/v1alpha1", "GitRepo");
+    let fleet = "fleet.cattle.io/gitrepo-finalizer";
+    for (kind, finalizer, says_it) in [
+        (("longhorn.io/v1beta2", "Volume"), "longhorn.io", "Longhorn deletes the volume with all its replicas"),
+        (buckets, "objectbucket.io/finalizer", "the bucket is deleted with all that is in it"),
+        (machine, "wrangler.cattle.io/VMController.CleanupPVCAndSnapshot", "removedPersistentVolumeClaims names"),
+        (repository, fleet, "Fleet deletes its bundles, and in every cluster what they deployed"),
+    ] {
+        says(&of(kind, finalizer, json!({})), &[says_it]);
+    }
+    says(&of(repository, fleet, json!({"keepResources": true})), &["its managed objects are kept (keepResources)"]);
 }

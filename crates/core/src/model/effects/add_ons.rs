@@ -350,6 +350,23 @@ const ADD_ONS: &[AddOn] = &[
     AddOn { name: "KEDA", domains: &["keda.sh"], workloads: &["keda-operator"], labels: &["keda"], ..NONE },
     // longhorn/longhorn chart/templates/daemonset-sa.yaml
     AddOn { name: "Longhorn", domains: &["longhorn.io"], workloads: &["longhorn-manager"], ..NONE },
+    // rancher/fleet charts/fleet/templates/deployment.yaml, charts/fleet-agent/templates/deployment.yaml
+    AddOn {
+        name: "Fleet's agent",
+        domains: &["fleet.cattle.io"],
+        kinds: &["BundleDeployment"],
+        workloads: &["fleet-agent"],
+        ..NONE
+    },
+    AddOn { name: "Fleet", domains: &["fleet.cattle.io"], workloads: &["fleet-controller"], ..NONE },
+    // harvester/harvester deploy/charts/harvester/templates/deployment.yaml
+    AddOn {
+        name: "Harvester",
+        domains: &["wrangler.cattle.io"],
+        groups: &["kubevirt.io", "harvesterhci.io"],
+        workloads: &["harvester"],
+        ..NONE
+    },
     // operator-framework/operator-lifecycle-manager deploy/chart/templates/0000_50_olm_07-olm-operator.deployment.yaml
     AddOn {
         name: "OLM",

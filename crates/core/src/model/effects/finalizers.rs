@@ -62,6 +62,8 @@ const SERVICE: &[(&str, &str)] = &[("", "Service")];
 const INGRESS: &[(&str, &str)] = &[("networking.k8s.io", "Ingress"), ("extensions", "Ingress")];
 const KARPENTER: &[(&str, &str)] = &[("", "Node"), ("karpenter.sh", "NodeClaim")];
 const ARGO_CD: &[(&str, &str)] = &[("argoproj.io", "Application")];
+const FLEET: &[(&str, &str)] =
+    &[("fleet.cattle.io", "GitRepo"), ("fleet.cattle.io", "HelmOp"), ("fleet.cattle.io", "Bundle")];
 const CHALLENGE: &[(&str, &str)] = &[("acme.cert-manager.io", "Challenge")];
 const PXC: &[(&str, &str)] = &[("pxc.percona.com", "PerconaXtraDBCluster")];
 const SNAPSHOTS: &[(&str, &str)] = &[
@@ -418,6 +420,60 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "Rook",
         (DataLost, "the Ceph cluster is destroyed, and its disks are wiped", Some(Policy::Rook)),
         "https://rook.io/docs/rook/latest/Getting-Started/ceph-teardown",
+    ),
+    acts(
+        "longhorn.io",
+        &[("longhorn.io", "Volume")],
+        "Longhorn",
+        (DataLost, "Longhorn deletes the volume with all its replicas", None),
+        "longhorn/longhorn-manager controller/volume_controller.go",
+    ),
+    acts(
+        "longhorn.io",
+        &[("longhorn.io", "Backup"), ("longhorn.io", "BackupVolume")],
+        "Longhorn",
+        (DataLost, "Longhorn deletes the backup from its backup target", None),
+        "longhorn/longhorn-manager controller/backup_controller.go",
+    ),
+    acts(
+        "objectbucket.io/finalizer",
+        &[("objectbucket.io", "ObjectBucketClaim"), ("objectbucket.io", "ObjectBucket")],
+        "the bucket's provisioner",
+        (DataLost, "the bucket is deleted with all that is in it, unless its StorageClass says Retain", None),
+        "kube-object-storage/lib-bucket-provisioner pkg/provisioner/controller.go",
+    ),
+    protects(
+        "objectbucket.io/finalizer",
+        &[("", "ConfigMap"), ("", "Secret")],
+        "the bucket's provisioner",
+        When::Elsewhere,
+        "kube-object-storage/lib-bucket-provisioner pkg/provisioner/controller.go",
+    ),
+    acts(
+        "wrangler.cattle.io/VMController.CleanupPVCAndSnapshot",
+        &[("kubevirt.io", "VirtualMachine")],
+        "Harvester",
+        (
+            ObjectsDeleted,
+            "Harvester deletes the machine's snapshots, and the claims that its annotation \
+             harvesterhci.io/removedPersistentVolumeClaims names",
+            None,
+        ),
+        "harvester/harvester pkg/controller/master/virtualmachine/vm_controller.go",
+    ),
+    acts(
+        "fleet.cattle.io/*",
+        FLEET,
+        "Fleet",
+        (ObjectsDeleted, "Fleet deletes its bundles, and in every cluster what they deployed", Some(Policy::Fleet)),
+        "rancher/fleet internal/cmd/controller/finalize/finalize.go",
+    ),
+    acts(
+        "fleet.cattle.io/bundle-deployment-finalizer",
+        &[("fleet.cattle.io", "BundleDeployment")],
+        "Fleet's agent",
+        (ObjectsDeleted, "Fleet's agent uninstalls what it deployed, unless spec.options.keepResources is set", None),
+        "rancher/fleet internal/cmd/agent/deployer/cleanup/cleanup.go",
     ),
     acts(
         "percona.com/delete-pxc-pvc",

@@ -45,6 +45,8 @@ pub enum Policy {
     Rook,
     /// An annotation: unmanaged topics are kept.
     Strimzi,
+    /// `spec.keepResources`.
+    Fleet,
 }
 
 /// What a policy does.
@@ -143,6 +145,7 @@ impl Policy {
             Policy::ConfigConnector => (&[], Some(CONFIG_CONNECTOR)),
             Policy::AzureServiceOperator => (&[], Some(AZURE)),
             Policy::Strimzi => (&[], Some(STRIMZI)),
+            Policy::Fleet => (&["spec.keepResources"], None),
         }
     }
 
@@ -189,6 +192,7 @@ impl Policy {
             Policy::AzureServiceOperator => annotation(AZURE, "detach-on-delete"),
             Policy::Rook => json!({"spec": {"cleanupPolicy": {"confirmation": ""}}}),
             Policy::Strimzi => annotation(STRIMZI, "false"),
+            Policy::Fleet => json!({"spec": {"keepResources": true}}),
         })
     }
 
@@ -262,6 +266,8 @@ impl Policy {
             Policy::Rook => PolicyEffect::Keep("its cleanupPolicy does not confirm the destruction"),
             Policy::Strimzi if facts.is(STRIMZI, "false") => PolicyEffect::Keep("it is not managed"),
             Policy::Strimzi => PolicyEffect::Act(""),
+            Policy::Fleet if facts.is("spec.keepResources", "true") => PolicyEffect::Keep("keepResources"),
+            Policy::Fleet => PolicyEffect::Act(""),
         }
     }
 }

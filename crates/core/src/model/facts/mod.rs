@@ -44,7 +44,7 @@ pub use serving::{
 pub(crate) use serving::{FINALIZERS_REMAIN, REMAINS};
 pub use setters::Setter;
 pub use setters::{contains_setters, read_setters};
-pub use storage::{ClaimFacts, SnapshotContentFacts, SnapshotFacts, VolumeDeleter, VolumeFacts};
+pub use storage::{ClaimFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, VolumeDeleter, VolumeFacts};
 pub use webhooks::{Webhook, WebhookFacts, WebhookRule};
 
 /// The facts of one kind.
@@ -79,6 +79,7 @@ pub enum Fact {
     PolicyBinding(PolicyBindingFacts),
     ResourceClaim(ResourceClaimFacts),
     ServiceCidr(ServiceCidrFacts),
+    StorageClass(StorageClassFacts),
     /// The deletion policy of an object, for kinds without other facts.
     Policy(PolicyFacts),
 }
@@ -94,6 +95,7 @@ impl Fact {
             Fact::Claim(facts) => facts.volume.as_deref(),
             Fact::VolumeSnapshot(facts) => facts.content.as_deref(),
             Fact::PolicyBinding(facts) => Some(facts.policy.as_str()),
+            Fact::Volume(facts) => facts.class.as_deref(),
             _ => None,
         };
         let path = match self {
@@ -439,6 +441,14 @@ impl Facts {
     pub(crate) fn service_cidr(&self, object: ObjectId) -> Option<&ServiceCidrFacts> {
         match self.get(object) {
             Some(Fact::ServiceCidr(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a StorageClass, if read.
+    pub(crate) fn storage_class(&self, object: ObjectId) -> Option<&StorageClassFacts> {
+        match self.get(object) {
+            Some(Fact::StorageClass(facts)) => Some(facts),
             _ => None,
         }
     }

@@ -8,8 +8,8 @@ use super::{
     AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, ClaimTemplates, Condition, Constraints,
     DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts,
     NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, ResourceClaimFacts,
-    ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeDeleter,
-    VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, TokenFacts,
+    VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
 };
 use crate::model::effects::{PolicyFacts, policies::is_policy_annotation};
 
@@ -45,6 +45,7 @@ pub(super) fn kind_has_facts(group: &str, kind: &str) -> bool {
         "discovery.k8s.io" => kind == "EndpointSlice",
         "networking.k8s.io" => kind == "ServiceCIDR",
         "resource.k8s.io" => kind == "ResourceClaim",
+        "storage.k8s.io" => kind == "StorageClass",
         "snapshot.storage.k8s.io" => matches!(kind, "VolumeSnapshot" | "VolumeSnapshotContent"),
         _ => false,
     }
@@ -69,7 +70,7 @@ pub fn may_have_facts<'t>(group: &str, kind: &str, finalizers: Option<impl Itera
 
 /// The top-level key, if it may contain facts; metadata apart.
 pub fn holds_facts(key: &str) -> Option<&'static str> {
-    ["spec", "status", "endpoints", "webhooks"].into_iter().find(|known| *known == key)
+    ["spec", "status", "endpoints", "webhooks", "provisioner", "parameters"].into_iter().find(|known| *known == key)
 }
 
 /// Which keys [`read_facts`] reads below a top-level key ([`holds_facts`]), by their depth; lists don't count. `None`
@@ -142,6 +143,13 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
         // An EndpointSlice has no spec; the server writes an empty list of endpoints as null.
         ("discovery.k8s.io", "EndpointSlice") => {
             return object.get("endpoints").map(|endpoints| Fact::Slice(slice(endpoints)));
+        }
+        // Its parameters are optional, too.
+        ("storage.k8s.io", "StorageClass") => {
+            let whole = object.get("provisioner").map(|_| Whole(object))?;
+            let parameter = |key| whole.text(&["parameters", key]);
+            let (on_delete, archive) = (parameter("onDelete"), parameter("archiveOnDelete"));
+            return Some(Fact::StorageClass(StorageClassFacts::of(on_delete.as_deref(), archive.as_deref())));
         }
         // The server omits an empty list of webhooks.
         ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
@@ -417,6 +425,7 @@ fn kubelet(object: Whole<'_>) -> KubeletReport {
 
 fn volume(object: Whole<'_>) -> VolumeFacts {
     let claim = object.text(&["spec", "claimRef", "namespace"]).zip(object.text(&["spec", "claimRef", "name"]));
+    let heeds_class = object.annotation(VolumeDeleter::PROVISIONED_BY).is_some_and(StorageClassFacts::heeds);
     VolumeFacts {
         reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]),
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}")),
@@ -429,6 +438,8 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
             VolumeDeleter::NOT_DELETED.iter().any(|source| !object.0["spec"][source].is_null()),
         ),
         attributes_class: object.name(&["spec", "volumeAttributesClassName"]),
+        on_host: at(object.0, &["spec", "hostPath"]).is_some() && nodes_of(object).is_empty(),
+        class: object.name(&["spec", "storageClassName"]).filter(|_| heeds_class),
         nodes: nodes_of(object),
     }
 }

@@ -24,6 +24,42 @@ pub struct VolumeFacts {
     /// The Nodes that its data is on, by their names or host names: those that `spec.nodeAffinity` demands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<String>,
+    /// Its data is on the Nodes that have used it: it is a path of the host, and demands no Node.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_host: bool,
+    /// Its StorageClass, if that says whether its provisioner keeps the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+}
+
+/// What a StorageClass says of the data of its volumes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StorageClassFacts {
+    /// The provisioner keeps the data of a volume that it deletes; only one of NFS does so.
+    pub keeps_data: bool,
+}
+
+impl StorageClassFacts {
+    /// The end of the name of the provisioner that these parameters are for.
+    const NFS: &'static str = "nfs-subdir-external-provisioner";
+
+    /// Whether a provisioner of this name heeds them.
+    pub(crate) fn heeds(provisioner: &str) -> bool {
+        provisioner.ends_with(Self::NFS)
+    }
+
+    /// By the parameters `onDelete` and `archiveOnDelete` (kubernetes-sigs/nfs-subdir-external-provisioner
+    /// `cmd/nfs-subdir-external-provisioner/provisioner.go:Delete`).
+    pub(crate) fn of(on_delete: Option<&str>, archive: Option<&str>) -> Self {
+        let is_false = |text: &str| matches!(text, "0" | "f" | "F" | "false" | "FALSE" | "False");
+        let keeps_data = match on_delete {
+            Some("delete") => false,
+            Some("retain") => true,
+            _ => !archive.is_some_and(is_false),
+        };
+        StorageClassFacts { keeps_data }
+    }
 }
 
 impl VolumeFacts {

@@ -13,6 +13,10 @@ const RETAIN: &str = "Retain";
 /// Finalizers whose controllers delete the data with the volume (KEP-2644, honouring the reclaim policy).
 const DELETES_DATA: &[&str] = &["external-provisioner.volume.kubernetes.io/finalizer", "kubernetes.io/pv-controller"];
 
+/// What is said of a volume whose data its provisioner keeps.
+const ARCHIVED: &str = "its provisioner keeps the data, and may rename the folder to archived-… (onDelete or \
+                        archiveOnDelete of its StorageClass)";
+
 /// The object that a field refers to.
 enum Referenced {
     /// This object.
@@ -46,6 +50,9 @@ impl SideEffects<'_, '_> {
                     volume,
                 );
             }
+            Some(VolumeFacts::DELETE) if self.is_archived(volume) => {
+                self.add_about(claim, EffectKind::DataKept, ARCHIVED, volume);
+            }
             Some(VolumeFacts::DELETE) => {
                 self.add_about(
                     claim,
@@ -71,6 +78,24 @@ impl SideEffects<'_, '_> {
                 );
             }
             _ => self.add_unread(claim, lost, "its volume's reclaim policy could not be read", Some(volume)),
+        }
+    }
+
+    /// Whether the StorageClass of a volume says that its provisioner keeps the data.
+    fn is_archived(&mut self, volume: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let class = snapshot.facts.volume(volume).and_then(|facts| facts.class.as_deref());
+        let Some((class, classes)) = class.zip(snapshot.resources.by_group_kind("storage.k8s.io", "StorageClass"))
+        else {
+            return false;
+        };
+        let Referenced::Object(class) = self.referenced(classes, class) else { return false };
+        match snapshot.facts.storage_class(class) {
+            Some(facts) => facts.keeps_data,
+            None => {
+                self.needs.facts.insert(class);
+                false
+            }
         }
     }
 
@@ -133,6 +158,9 @@ impl SideEffects<'_, '_> {
             .any(|finalizer| DELETES_DATA.contains(&snapshot.text(*finalizer)));
         let bound = facts.phase.as_deref() == Some("Bound");
         match facts.reclaim_policy.as_deref() {
+            Some(VolumeFacts::DELETE) if self.is_archived(volume) => {
+                self.add(volume, EffectKind::DataKept, ARCHIVED);
+            }
             Some(VolumeFacts::DELETE) if deletes_data && bound => {
                 self.add(
                     volume,

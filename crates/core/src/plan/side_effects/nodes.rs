@@ -75,6 +75,10 @@ impl SideEffects<'_, '_> {
         let Some(resource) = self.context.built_in.volumes else { return };
         let name = snapshot.text(snapshot.object(node).name);
         let host = snapshot.label(node, VolumeFacts::HOST_NAME).unwrap_or(name);
+        let pods = self.context.fact_index.pods_on(snapshot, snapshot.object(node).name).iter();
+        let claims: Vec<ObjectId> = pods.flat_map(|pod| self.context.claims_of_pod(*pod)).collect();
+        let used = claims.iter().filter_map(|claim| self.context.fact_index.volume_of(snapshot, *claim));
+        let used: Vec<ObjectId> = used.collect();
         let mut volumes: Vec<ObjectId> = Vec::new();
         for volume in self.context.of_resource(resource).iter().copied() {
             let Some(facts) = snapshot.facts.volume(volume) else {
@@ -82,7 +86,8 @@ impl SideEffects<'_, '_> {
                 continue;
             };
             let is_on_it = facts.nodes.iter().any(|demanded| demanded == host || demanded == name);
-            if is_on_it && facts.nodes.len() == 1 && self.survival(volume) != Survival::Removed {
+            let is_only_on_it = is_on_it && facts.nodes.len() == 1 || facts.on_host && used.contains(&volume);
+            if is_only_on_it && self.survival(volume) != Survival::Removed {
                 volumes.push(volume);
             }
         }
