@@ -84,7 +84,8 @@ impl SideEffects<'_, '_> {
         let context = self.context;
         let snapshot = context.snapshot;
         let Some(claims) = context.built_in.claims else { return Vec::new() };
-        let removed = plan.outcomes.iter().filter(|outcome| outcome.removed_in_some_order()).map(|outcome| outcome.object);
+        let removed =
+            plan.outcomes.iter().filter(|outcome| outcome.removed_in_some_order()).map(|outcome| outcome.object);
         let pods = removed.filter(|id| context.rules(*id).graceful);
         let namespaces: FxHashSet<Symbol> = pods.map(|pod| snapshot.object(pod).namespace).collect();
         let is_there = |claim: &&ObjectId| namespaces.contains(&snapshot.object(**claim).namespace);
