@@ -4,10 +4,14 @@ use std::{
     fs::File,
     io::{self, Read},
     path::Path,
+    sync::mpsc,
+    time::Duration,
 };
 
 /// The limit for files that a person writes: kubeconfigs, certificates, tokens, manifests.
 pub const LARGEST_SETTING: u64 = 64 << 20;
+/// So long a pipe that a person names may take to give its content.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// Reads to the end.
 ///
@@ -50,9 +54,24 @@ fn too_large(limit: u64) -> io::Error {
 /// Reads a file that a person writes.
 ///
 /// # Errors
-/// As [`read`].
+/// As [`read`]; `TimedOut` if it is a pipe or a device that gives nothing for a while.
 pub fn read_setting(path: &Path) -> io::Result<Vec<u8>> {
-    read(File::open(path)?, LARGEST_SETTING)
+    read_within(path, LONGEST_WAIT)
+}
+
+/// The same with a limit for the time, if it is no regular file: those have an end.
+fn read_within(path: &Path, limit: Duration) -> io::Result<Vec<u8>> {
+    if path.metadata()?.is_file() {
+        return read(File::open(path)?, LARGEST_SETTING);
+    }
+    let (sender, receiver) = mpsc::channel();
+    let path = path.to_owned();
+    // To open a pipe waits for its writer. Nothing ends this thread before the process.
+    std::thread::spawn(move || sender.send(File::open(path).and_then(|file| read(file, LARGEST_SETTING))));
+    receiver.recv_timeout(limit).unwrap_or_else(|_| {
+        let waited = format!("it is a pipe or a device, and did not end within {} s", limit.as_secs());
+        Err(io::Error::new(io::ErrorKind::TimedOut, waited))
+    })
 }
 
 /// The units of sizes, as in Kubernetes' quantities, and their powers of two.
@@ -91,6 +110,26 @@ mod tests {
             (error.kind(), error.to_string()),
             (io::ErrorKind::FileTooLarge, "it is larger than 3Ki".to_owned())
         );
+    }
+
+    /// kubectl credential: a certificate authority that is a pipe without a writer | different: refused after 10 s;
+    ///   kubectl waits for ever
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_that_nobody_writes_to_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let [silent, pipe] = ["silent", "pipe"].map(|name| folder.path().join(name));
+        assert!(std::process::Command::new("mkfifo").args([&silent, &pipe]).status().unwrap().success());
+        let error = read_within(&silent, Duration::ZERO).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error}");
+
+        // A shell's <(…) is such a pipe.
+        let writer = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::write(pipe, "abc")
+        });
+        assert_eq!(read_within(&pipe, Duration::MAX).unwrap(), b"abc");
+        writer.join().unwrap().unwrap();
     }
 
     #[test]

@@ -60,6 +60,15 @@ pub enum ConnectError {
         /// The files that were tried.
         looked_at: Vec<PathBuf>,
     },
+    /// All kubeconfig files that exist are empty.
+    #[error(
+        "kubeconfig {}: empty, without a cluster, context or user; give another with KUBECONFIG or --kubeconfig",
+        list_paths(.files)
+    )]
+    EmptyKubeconfig {
+        /// The files.
+        files: Vec<PathBuf>,
+    },
     /// A kubeconfig file, or a file that it names, cannot be used.
     #[error("kubeconfig {}: {reason}", .file.display())]
     Kubeconfig {

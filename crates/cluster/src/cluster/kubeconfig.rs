@@ -68,7 +68,11 @@ pub(super) fn choose(options: &ConnectionOptions, environment: &dyn Environment)
     } else if environment.variable("KUBERNETES_SERVICE_HOST").is_some() {
         inside_pod(options)?
     } else {
-        return Err(ConnectError::NoKubeconfig { looked_at: paths });
+        let (files, missing): (Vec<PathBuf>, _) = paths.into_iter().partition(|path| path.exists());
+        return Err(match files.as_slice() {
+            [] => ConnectError::NoKubeconfig { looked_at: missing },
+            _ => ConnectError::EmptyKubeconfig { files },
+        });
     };
 
     let config = &mut chosen.config;
@@ -176,15 +180,18 @@ fn from_kubeconfig(
 
     let wanted = options.user.as_ref().or(context.user.as_ref());
     let user = match find("user", auth_infos, |user| &user.name, wanted.map_or("", |name| name)) {
-        // A missing user of the context means no credentials; a user given by --user must exist.
-        Err(_) if options.user.is_none() => AuthInfo::default(),
-        found => found?.auth_info.clone().unwrap_or_default(),
+        // As in kubectl, a missing user of the context means no credentials; a user given by --user must exist.
+        Err(_) if options.user.is_none() => None,
+        found => Some(found?.auth_info.clone().unwrap_or_default()),
     };
-    let user_name = wanted.cloned().unwrap_or_default();
+    let mut user_name = wanted.cloned().unwrap_or_default();
     let repeated = options.given().into_iter().filter(|flag| flag.repeated);
     let flags = repeated.map(|flag| format!("{}={}", flag.name, flag.value)).collect();
     let origin = users.get(&user_name).map(|file| Origin { file: file.clone(), user: user_name.clone(), flags });
-    let mut config = configuration(options, cluster, user)?;
+    if user.is_none() && !user_name.is_empty() {
+        user_name += ", which the kubeconfig does not have";
+    }
+    let mut config = configuration(options, cluster, user.unwrap_or_default())?;
     if let Some(namespace) = context.namespace.filter(|namespace| !namespace.is_empty()) {
         config.default_namespace = namespace;
     }
@@ -541,6 +548,7 @@ users:
         assert!(refused.contains("more than one authentication method found"), "{refused}");
     }
 
+    /// kubectl credential: a context whose user is not in the kubeconfig | same: no credentials, and messages say why
     #[test]
     fn what_is_not_there_is_named_with_what_is() {
         let directory = tempfile::tempdir().unwrap();
@@ -552,6 +560,9 @@ users:
         assert_eq!(fails(cluster), "there is no cluster \"nowhere\" in the kubeconfig (it has here, there)");
         let user = ConnectionOptions { user: Some("x".into()), ..Default::default() };
         assert_eq!(fails(user), "there is no user \"x\" in the kubeconfig (it has me, other, lone)");
+        std::fs::write(directory.path().join("first"), FIRST.replace("name: me", "name: you")).unwrap();
+        let gone = choose(&ConnectionOptions::default(), &environment).unwrap();
+        assert_eq!(gone.user, "me, which the kubeconfig does not have");
         let file = ConnectionOptions { kubeconfig: Some(directory.path().join("missing")), ..Default::default() };
         assert!(fails(file).contains("missing: No such file"));
     }
@@ -566,6 +577,20 @@ users:
         let variables = HashMap::from([("KUBERNETES_SERVICE_HOST", "10.0.0.1".into())]);
         let in_pod = Fake { variables, home: None };
         assert!(matches!(choose(&ConnectionOptions::default(), &in_pod), Err(ConnectError::Setting { .. }) | Ok(_)));
+    }
+
+    /// kubectl credential: an empty kubeconfig | different: says which file is empty; kubectl asks localhost:8080
+    #[test]
+    fn an_empty_kubeconfig_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("config");
+        for content in ["", "# nothing\n", "kind: Config\n"] {
+            std::fs::write(&file, content).unwrap();
+            let listed = std::env::join_paths([&directory.path().join("missing"), &file]).unwrap();
+            let environment = Fake { variables: HashMap::from([("KUBECONFIG", listed)]), home: None };
+            let error = choose(&ConnectionOptions::default(), &environment).err().unwrap();
+            assert_eq!(error, ConnectError::EmptyKubeconfig { files: vec![file.clone()] });
+        }
     }
 
     /// kubectl credential: a cluster's authority both as file and as data | different: the data counts; kubectl refuses
