@@ -13,6 +13,9 @@ use gc_core::{
 
 use super::{DoctorView, fate_of, subjects::NAMED, text::joint};
 
+/// The word of an object that a finding affects.
+const AFFECTED: &str = "affected";
+
 /// Draws the findings. With `fold`, only the objects that the text names have rows.
 pub(super) fn picture(view: &DoctorView<'_>, options: &PictureOptions<'_>) -> Picture {
     let graph = OwnerGraph::new(view.snapshot);
@@ -32,9 +35,15 @@ pub(super) fn picture(view: &DoctorView<'_>, options: &PictureOptions<'_>) -> Pi
             rows.push(Row { object, parent, word: word.to_owned(), detail, more, ..Row::new(title, fate) });
         };
         let named = if finding.objects.len() > most { &finding.objects[..most] } else { &finding.objects };
-        named.iter().for_each(|id| add(id, fate, "", String::new(), 0));
+        named.iter().for_each(|id| add(id, fate, AFFECTED, String::new(), 0));
         if let Some(first) = finding.objects.get(named.len()) {
-            add(first, fate, "", view.kinds(&finding.objects[named.len()..]), finding.objects.len() - named.len());
+            add(
+                first,
+                fate,
+                AFFECTED,
+                view.kinds(&finding.objects[named.len()..]),
+                finding.objects.len() - named.len(),
+            );
         }
         related.iter().for_each(|id| add(id, Fate::Untouched, "related", String::new(), 0));
     }

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     command_line::ShellCommand,
+    document::rfc3339,
     model::{ObjectId, Reference, effects::Severity},
     simulate::Needs,
 };
@@ -28,6 +29,9 @@ pub struct Finding {
     pub references: Vec<Reference>,
     /// Other objects involved: the owner, what waits, the rest of a cycle.
     pub related: Vec<ObjectId>,
+    /// When the delete of the first of the affected objects was requested, in seconds since 1970; `None` if none is
+    /// Terminating.
+    pub since: Option<i64>,
     /// The problem, said of the affected objects: "is owned by …", which does not exist.
     pub message: String,
     /// The consequence.
@@ -46,6 +50,7 @@ impl Finding {
             objects: Vec::new(),
             references: Vec::new(),
             related: Vec::new(),
+            since: None,
             message: String::new(),
             consequence: String::new(),
             remedies: Vec::new(),
@@ -71,6 +76,8 @@ struct FindingJson<'a> {
     #[serde(skip_serializing_if = "<[Reference]>::is_empty")]
     references: &'a [Reference],
     related: &'a [ObjectId],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<String>,
     message: &'a str,
     consequence: &'a str,
     /// The commands of the first remedy, one per line.
@@ -80,7 +87,8 @@ struct FindingJson<'a> {
 
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Finding { code, severity, cause: _, objects, references, related, message, consequence, remedies } = self;
+        let Finding { code, severity, cause: _, objects, references, related, since, message, consequence, remedies } =
+            self;
         let commands = remedies.iter().take(1).flat_map(|first| &first.commands).map(ToString::to_string);
         FindingJson {
             code: *code,
@@ -90,6 +98,7 @@ impl Serialize for Finding {
             reference: references.first(),
             references,
             related,
+            since: since.map(rfc3339),
             message,
             consequence,
             remedy: commands.collect::<Vec<_>>().join("\n"),

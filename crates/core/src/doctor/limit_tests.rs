@@ -12,6 +12,7 @@ fn finding(code: Code, objects: &[ObjectId], related: &[ObjectId]) -> Finding {
         objects: objects.to_vec(),
         references: Vec::new(),
         related: related.to_vec(),
+        since: None,
         message: String::new(),
         consequence: String::new(),
         remedies: Vec::new(),

@@ -74,6 +74,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     let FindingsBuilder { mut findings, mut wanted, made, .. } = findings;
     for finding in &mut findings {
         finding.remedies.retain(|remedy| !remedy.commands.is_empty());
+        finding.since = finding.objects.iter().filter_map(|id| case.snapshot().object(*id).deletion_requested()).min();
     }
     causes::connect(case, &calls, &mut findings);
     policies::judge_remedies(case, &mut findings, &mut wanted);
