@@ -1,7 +1,10 @@
 //! Lines of a name with remarks beside it: trees and plans. In a terminal, lines fit its width if possible: remarks
 //! wrap, and start below a name that leaves them no room. Names are never shortened, so that they can be copied.
 
-use std::io::{self, Write};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
 
 use unicode_width::UnicodeWidthStr;
 
@@ -21,6 +24,11 @@ const ROOM_FOR_REMARKS: usize = 28;
 const LEAST_BROKEN: usize = 16;
 /// The gap between two columns.
 const GAP: usize = 2;
+
+/// Up to this many lines are laid out so that they need the least room.
+const A_SCREEN: usize = 40;
+/// Then at most so many percent of the names stand above their texts.
+const MOST_ABOVE: usize = 34;
 
 /// The indent of lines below a first line.
 pub(super) const MARGIN: usize = 2;
@@ -113,8 +121,28 @@ pub(super) fn write_padded(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     pad(&mut [], &mut lines);
-    let at = aligned(&lines, options.width.map(|width| width.saturating_sub(margin)));
+    let widest = aligned(&lines, options.width.map(|width| width.saturating_sub(margin)));
+    let at = if lines.len() <= A_SCREEN { lowest(&lines, widest, margin, options) } else { widest };
     write(&lines, at, margin, options.width, options.style, out)
+}
+
+/// Where the text after the names starts, so that they need the fewest lines on the terminal: some long names may stand
+/// above their texts.
+fn lowest(lines: &[Line], widest: usize, margin: usize, options: &TextOptions<'_>) -> usize {
+    let mut ends: Vec<usize> = lines.iter().filter(|line| !line.columns.is_empty()).map(Line::first).collect();
+    ends.sort_unstable();
+    let ends = ends.split_off(ends.len() * (100 - MOST_ABOVE) / 100);
+    let ends: BTreeSet<usize> = ends.into_iter().filter(|end| *end < widest).chain([widest]).collect();
+    let height = |at: usize| {
+        let mut text = Vec::new();
+        // Writing into memory doesn't fail.
+        let _ = write(lines, at, margin, options.width, &Style::default(), &mut text);
+        text.iter().filter(|byte| **byte == b'\n').count()
+    };
+    match options.width {
+        Some(_) => ends.into_iter().rev().min_by_key(|at| height(*at)).unwrap_or(widest),
+        None => widest,
+    }
 }
 
 /// Where the text after the names starts, in columns from the left.
@@ -301,7 +329,8 @@ fn wrapped(remarks: &[(Tone, String)], width: usize, style: &Style) -> Vec<Strin
     painted(&runs, width, 0, style)
 }
 
-/// Breaks a word that is too long for a line, such as a finalizer: after punctuation, or before a capital letter.
+/// Breaks a word that is too long for a line, such as a finalizer: after a slash or a comma, else after a full stop or
+/// before a capital letter, and never at a hyphen, so that each part of a name can be copied.
 pub(super) fn pieces(word: &str, width: usize) -> Vec<&str> {
     if word.width() <= width || width < LEAST_BROKEN {
         return vec![word];
@@ -311,11 +340,13 @@ pub(super) fn pieces(word: &str, width: usize) -> Vec<&str> {
     while rest.width() > width {
         let fits = |at: &usize| rest[..*at].width() <= width;
         let places = rest.char_indices().skip(1).map(|(at, _)| at).take_while(fits);
+        let is_part = |at: &usize| rest[..*at].ends_with(['/', ',']);
         let is_end = |at: &usize| {
-            rest[..*at].ends_with(['.', '/', ',', '-'])
+            rest[..*at].ends_with('.')
                 || rest[..*at].ends_with(char::is_lowercase) && rest[*at..].starts_with(char::is_uppercase)
         };
-        let Some(at) = places.filter(is_end).last() else { break };
+        let place = places.clone().filter(is_part).last().or_else(|| places.filter(is_end).last());
+        let Some(at) = place else { break };
         pieces.push(&rest[..at]);
         rest = &rest[at..];
     }
@@ -385,6 +416,8 @@ mod tests {
             ["resources-finalizer.argocd.", "argoproj.io"]
         );
         assert_eq!(pieces("short.example.org", 30), ["short.example.org"]);
+        assert_eq!(pieces("Pod/web-6d5f8c7b94-x2lqp", 22), ["Pod/", "web-6d5f8c7b94-x2lqp"]);
+        assert_eq!(pieces("web-6d5f8c7b94-x2lqp", 18), ["web-6d5f8c7b94-x2lqp"]);
         assert_eq!(pieces("aaaaaaaaaaaaaaaaaaaaaaaaaaaa", 16), ["aaaaaaaaaaaaaaaaaaaaaaaaaaaa"]);
         assert_eq!(pieces("日本.日本語日本語日本語日本語/x", 16), ["日本.", "日本語日本語日本語日本語/x"]);
         let lines =

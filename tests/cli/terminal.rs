@@ -136,6 +136,8 @@ fn on_the_examples() {
             for line in text.lines().filter(|line| !is_command(line)) {
                 assert!(line.width() <= usize::from(columns), "{} columns: {line}", line.width());
             }
+            let is_short = (name, lines) == ("plan", 24);
+            assert!(!is_short || text.lines().count() < lines.into(), "a screen shows it all, and the prompt: {text}");
             let marked = colour.replace_all(&coloured, "{$1}").replace("{0}", "{}");
             assert_snapshot!(format!("on-{columns}x{lines}-{name}"), format!("$ kubectl gc {line}\n{marked}"));
         }

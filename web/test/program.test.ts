@@ -66,7 +66,7 @@ test('a plan says on its page what it says as text', async () => {
     assert.deepEqual(titles, lines.slice(0, 9).map((line) => line.replace(/^[ │├└─]+/, '').split('  ')[0]));
     assert.equal(await page.locator('input[type=radio]').count(), 3);
     assert.match(await page.locator('.policies-choice label', { hasText: 'background' }).innerText(), /1\s+STUCK\s+7\s+deleted/);
-    assert.match(await page.locator('aside').innerText(), /Lost[^]*Then[^]*Next/);
+    assert.match(await page.locator('aside').innerText(), /Then[^]*Note[^]*Next/);
   });
 });
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::render::plan::{PlanView, kept_outside, lost};
+use crate::render::plan::{PlanView, kept_outside, lost, perhaps_lost};
 use gc_core::{
     apply::{ApplyCounts, ApplyResult, Fate, FileReference, Mend, Place},
     document::Head,
@@ -116,7 +116,7 @@ impl<'a> ApplyDocument<'a> {
             verdict: VerdictJson { result: apply.result(), sentence: view.verdict(), certain: apply.certain() },
             objects: (0..view.objects.len()).map(|index| FileObjectJson::of(view, index)).collect(),
             others: apply.others().map(|outcome| OtherJson::of(view, outcome)).collect(),
-            outside: [lost(&plan, false), kept_outside(&plan, false)].concat(),
+            outside: [lost(&plan, false), perhaps_lost(&plan, false), kept_outside(&plan, false)].concat(),
             summary: apply.counts(),
             assumes: apply.plan.assumptions.iter().map(ToString::to_string).collect(),
         }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::render::{
     lines,
     output::TextOptions,
-    plan::{PlanView, because, kept_outside, lost},
+    plan::{PlanView, because, kept_outside, lost, perhaps_lost},
     sections::{Heading, Said, Sections, first_of},
     style::Tone,
     table::{Column, Table},
@@ -69,6 +69,7 @@ fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>) -> Sections {
     let mut sections = Sections::default();
     sections.add(Heading::Lost, lost(&plan, options.fold));
     sections.add(Heading::Then, first_of(apply.others().map(other).collect(), OTHERS, options.wide || !options.fold));
+    sections.add(Heading::Note, perhaps_lost(&plan, options.fold));
     sections.add(Heading::Note, kept_outside(&plan, options.fold));
     if options.wide {
         sections.add(Heading::Note, ["assumed: kubectl apply sends the objects in the order of the file"]);

@@ -111,21 +111,22 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
         Next::WaitForDependents(blocking) => view.names(blocking, NAMED),
         _ => view.names(&dependents.blocking, NAMED),
     };
-    let block = if dependents.blocking.len() == 1 { "blocks" } else { "block" };
-    match dependents.blocking.len() {
-        _ if kinds.is_empty() => {}
+    let is_one = dependents.count == 1;
+    let told = match dependents.blocking.len() {
+        _ if kinds.is_empty() => None,
         // It is not deleted in the foreground, and goes without them.
         _ if explanation.terminating && !dependents.waits => {
-            said.push(format!("dependents: {kinds}; none blocks it: it is not deleted in the foreground").into());
+            Some(format!("dependents: {kinds}; none blocks it: it is not deleted in the foreground"))
         }
-        0 => said.push(format!("dependents: {kinds}; none blocks it").into()),
-        1 if dependents.count == 1 => {
-            let now = if dependents.waits { " now" } else { "" };
-            said.push(format!("dependent: {blocking}, which {block} it{now}").into())
-        }
-        _ if dependents.waits => said.push(format!("dependents: {kinds}; blocked now by {blocking}").into()),
-        some => said.push(format!("dependents: {kinds}; {} {block} it: {blocking}", thousands(some)).into()),
-    }
+        0 if dependents.waits => Some(format!("dependents: {kinds}; none blocks it")),
+        1 if dependents.waits && is_one => Some(format!("dependent: {blocking}, which blocks it now")),
+        _ if dependents.waits => Some(format!("dependents: {kinds}; blocked now by {blocking}")),
+        // Nothing is being deleted.
+        0 => Some(format!("dependents: {kinds}; a foreground delete waits for none of them")),
+        1 if is_one => Some(format!("dependent: {blocking}; a foreground delete waits for it")),
+        some => Some(format!("dependents: {kinds}; a foreground delete waits for {}: {blocking}", thousands(some))),
+    };
+    said.extend(told.map(Said::from));
     if !dependents.unseen.is_empty() {
         let unseen = count(dependents.unseen.len(), "dependent is", "dependents are");
         let explanation = format!(

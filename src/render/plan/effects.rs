@@ -18,7 +18,7 @@ use gc_core::{
     wording::{count, each_once, grouped, some_of},
 };
 
-use super::{NAMED, PlanView};
+use super::{NAMED, NAMED_KINDS, PlanView};
 
 /// At most this many different effects are shown if the rest is folded.
 const MOST_EFFECTS: usize = 8;
@@ -109,8 +109,7 @@ pub(super) fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
 
 /// The last remarks on an object's line.
 pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
-    // Its finalizers are already named.
-    let held = outcome.held_by.iter().any(|holder| matches!(holder, BlockedBy::Finalizer(_)));
+    let held = names_its_finalizers(outcome);
     let effects = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
         EffectKind::PodsDeleted => Some("its pods are deleted, too"),
         EffectKind::LoadBalancerReleased => Some("releases its load balancer"),
@@ -134,20 +133,36 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
     each_once(effects.map(str::to_owned).chain(afterwards)).collect()
 }
 
+/// Whether the line of an object says which finalizers block it.
+fn names_its_finalizers(outcome: &Outcome) -> bool {
+    outcome.held_by.iter().any(|holder| matches!(holder, BlockedBy::Finalizer(_)))
+}
+
 /// What is lost outside the graph, the worst first; objects with the same effect share a line.
 pub(in crate::render) fn lost(view: &PlanView<'_>, fold: bool) -> Vec<String> {
-    outside(view, fold, |severity| severity != Severity::Note)
+    outside(view, fold, |effect| effect.severity() != Severity::Note && effect.kind != EffectKind::Unknown)
+}
+
+/// What may be lost there, in the same words. What is not known of a finalizer that a line names needs no name.
+pub(in crate::render) fn perhaps_lost(view: &PlanView<'_>, fold: bool) -> Vec<String> {
+    let unknown = || view.plan.all_effects().filter(|effect| effect.kind == EffectKind::Unknown);
+    let is_named = |effect: &OutsideEffect| {
+        effect.at_worst.is_none() && view.outcome(effect.object).is_some_and(names_its_finalizers)
+    };
+    let of_finalizers = each_once(unknown().filter(|effect| is_named(effect)).map(|effect| effect.message.to_string()));
+    let others = outside(view, fold, |effect| effect.kind == EffectKind::Unknown && !is_named(effect));
+    of_finalizers.chain(others).collect()
 }
 
 /// What is kept there, in the same words.
 pub(in crate::render) fn kept_outside(view: &PlanView<'_>, fold: bool) -> Vec<String> {
-    outside(view, fold, |severity| severity == Severity::Note)
+    outside(view, fold, |effect| effect.severity() == Severity::Note)
 }
 
-fn outside(view: &PlanView<'_>, fold: bool, told: impl Fn(Severity) -> bool) -> Vec<String> {
+fn outside(view: &PlanView<'_>, fold: bool, is_told: impl Fn(&OutsideEffect) -> bool) -> Vec<String> {
     let later = view.plan.effects_later.iter().map(|effect| (effect, "; later"));
     let effects = view.plan.effects.iter().map(|effect| (effect, "")).chain(later);
-    let effects = effects.filter(|(effect, _)| told(effect.severity())).map(|(effect, when)| {
+    let effects = effects.filter(|(effect, _)| is_told(effect)).map(|(effect, when)| {
         let resource = view.snapshot.object(effect.object).resource;
         ((resource, effect.kind, effect.message.as_ref(), when), effect)
     });
@@ -158,7 +173,7 @@ fn outside(view: &PlanView<'_>, fold: bool, told: impl Fn(Severity) -> bool) -> 
     let describe = groups.iter().take(shown).map(|((resource, _, message, when), group)| match group.as_slice() {
         [one] => {
             let related = if one.related.is_empty() { "" } else { ": " };
-            format!("{}: {message}{when}{related}{}", view.name(one.object), view.some(&one.related))
+            format!("{}: {message}{when}{related}{}", view.name_in_plan(one.object), view.some(&one.related))
         }
         many => {
             let kinds = plural(view.snapshot.resources.get(*resource), many.len());
@@ -172,7 +187,7 @@ fn outside(view: &PlanView<'_>, fold: bool, told: impl Fn(Severity) -> bool) -> 
 
 /// The name without the kind.
 fn bare(view: &PlanView<'_>, object: ObjectId) -> String {
-    let name = view.name(object);
+    let name = view.name_in_plan(object);
     name.split_once('/').map_or(name.clone(), |(_, rest)| rest.to_owned())
 }
 
@@ -233,7 +248,7 @@ pub(super) fn afterwards(view: &PlanView<'_>) -> Vec<String> {
                     few if few.len() <= NAMED => {
                         few.iter().map(|object| view.name(*object)).collect::<Vec<_>>().join(" and ")
                     }
-                    many => view.by_some_kinds(many.iter().copied()),
+                    many => view.by_some_kinds(many.iter().copied(), NAMED_KINDS),
                 };
                 describe.push(reaction(view.snapshot, *after, objects.len(), &these, &|object| view.name(object)));
             }

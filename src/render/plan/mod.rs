@@ -18,10 +18,13 @@ pub use kept::unkeepable as describe_unkeepable;
 pub use radius::{BlastRadius, BlastRadiusDocument};
 pub use verdict::VerdictJson;
 
-pub(super) use effects::{kept_outside, lost};
+pub(super) use effects::{kept_outside, lost, perhaps_lost};
 pub(super) use gc_core::plan::because;
 
-use std::io::{self, Write};
+use std::{
+    cmp::Reverse,
+    io::{self, Write},
+};
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -46,7 +49,7 @@ use gc_core::{
 /// At most this many objects of one sort are named.
 const NAMED: usize = 3;
 /// At most this many kinds are named, or one more if that is all.
-const NAMED_KINDS: usize = 4;
+const NAMED_KINDS: usize = 3;
 
 /// A plan or a sweep with what is needed to print it.
 #[derive(Clone, Debug)]
@@ -209,6 +212,14 @@ impl PlanView<'_> {
         self.snapshot.located(object, expected)
     }
 
+    /// The same in a plan for one target: without the namespace if that is the target's own, or the target.
+    fn name_in_plan(&self, object: ObjectId) -> String {
+        match self.plan.request.targets.as_slice() {
+            [target] => self.name_below(object, *target),
+            _ => self.name(object),
+        }
+    }
+
     /// The first few of these objects.
     fn some(&self, objects: &[ObjectId]) -> String {
         some_of(objects.iter().map(|object| self.name(*object)), NAMED)
@@ -219,9 +230,11 @@ impl PlanView<'_> {
         kinds_of(self.snapshot, count_kinds(self.snapshot, objects), usize::MAX)
     }
 
-    /// The same with a few kinds only: `12 Pods, 3 Services, 2 ConfigMaps and 9 more kinds`.
-    fn by_some_kinds(&self, objects: impl Iterator<Item = ObjectId>) -> String {
-        kinds_of(self.snapshot, count_kinds(self.snapshot, objects), NAMED_KINDS)
+    /// The same with a few kinds only, the most frequent first: `12 Pods, 3 Services, 2 ConfigMaps and 9 more kinds`.
+    fn by_some_kinds(&self, objects: impl Iterator<Item = ObjectId>, most: usize) -> String {
+        let mut counts: Vec<_> = count_kinds(self.snapshot, objects).into_iter().collect();
+        counts.sort_by_key(|(resource, number)| (Reverse(*number), *resource));
+        kinds_of(self.snapshot, counts, most)
     }
 }
 

@@ -416,9 +416,7 @@ fn start_controller(
         (Some(told), None) => {
             format!("install or start {told} again, which removes {what} from {named}, then {again} again")
         }
-        (None, _) => format!(
-            "check that the controller that removes {what} is running ({named} has this finalizer), then {again} again"
-        ),
+        (None, _) => format!("check that the controller of {what} runs, then {again} again"),
     };
     [Said::from(text)].into_iter().chain(scale.as_ref().map(Said::command)).collect()
 }

@@ -2,8 +2,8 @@
 
 use crate::{
     render::picture::{
-        Fate, Levels, Objects, Picture, PictureOptions, Row as PictureRow, Section, Verdict as PictureVerdict, View,
-        remarks_of, row_of, section,
+        Fate, Objects, Picture, PictureOptions, Row as PictureRow, Section, Verdict as PictureVerdict, View, row_of,
+        section,
     },
     render::sections::Heading,
 };
@@ -13,7 +13,12 @@ use gc_core::{
 };
 
 use super::{
-    BlastRadius, PlanView, effects::describe_reaction, remarks::held_by, rows::rows, sections::sections, verdict,
+    BlastRadius, PlanView,
+    effects::describe_reaction,
+    remarks::held_by,
+    rows::{outline, rows},
+    sections::sections,
+    verdict,
 };
 
 /// At most this many objects that one waits for are named.
@@ -51,26 +56,16 @@ pub(super) fn of_radius(radius: &BlastRadius<'_>, options: &PictureOptions<'_>) 
 }
 
 fn drawn(view: &PlanView<'_>, name: String, fold: bool, objects: &mut Objects<'_>) -> View {
-    let mut levels = Levels::default();
-    let mut drawn = Vec::new();
-    let mut waits = Vec::new();
-    for (index, row) in rows(view, fold, true).into_iter().enumerate() {
-        let parent = levels.parent(index, row.depth);
-        let story = if row.more == 0 { story(view, row.outcome) } else { Vec::new() };
+    let rows = rows(view, fold, true);
+    let (mut drawn, mut waits) = (Vec::new(), Vec::new());
+    outline(&rows).draw(objects, None, &mut drawn);
+    for (drawn, row) in drawn.iter_mut().zip(rows) {
+        drawn.loses = view.loses_data(row.object);
         if row.more == 0 {
+            drawn.story = story(view, row.outcome);
             let others = row.outcome.waits_for.iter().take(MOST_NAMED).filter(|other| view.shown(**other).is_some());
             waits.extend(others.map(|other| [objects.add(row.object), objects.add(*other)]));
         }
-        drawn.push(PictureRow {
-            object: Some(objects.add(row.object)),
-            parent,
-            word: row.fate.text().to_owned(),
-            detail: remarks_of(&row.remarks),
-            loses: view.loses_data(row.object),
-            more: row.more,
-            story,
-            ..PictureRow::new(row.title, row.fate)
-        });
     }
     let (headline, sentence) = verdict::in_words(view, &view.verdict());
     let sentence = sentence.iter().map(|run| run.text.as_str()).collect();

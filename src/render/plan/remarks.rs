@@ -22,15 +22,15 @@ pub(super) type Remarks = Vec<(Tone, String)>;
 
 /// How the remark on a pod begins that its kubelet ends.
 const GRACE: &str = "after its grace period";
+/// How the doubt about a volume ends that goes with its claim.
+const PROVISIONER: &str = "its provisioner must run";
 /// At most this many blockers are named.
 const NAMED_BLOCKERS: usize = 2;
 
-/// The remarks without the grace period that they begin with, if any: when its kubelet ends a pod is the same in every
-/// delete.
-pub(super) fn without_grace(mut remarks: Remarks) -> Remarks {
-    if remarks.first().is_some_and(|(_, first)| first.starts_with(GRACE)) {
-        remarks.remove(0);
-    }
+/// The remarks without what is the same in every delete: that a kubelet ends a pod after its grace period, and that a
+/// volume goes only if its provisioner runs.
+pub(super) fn without_usual(mut remarks: Remarks) -> Remarks {
+    remarks.retain(|(_, remark)| !remark.starts_with(GRACE) && !remark.ends_with(PROVISIONER));
     remarks
 }
 
@@ -96,7 +96,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
 fn doubted(view: &PlanView<'_>, outcome: &Outcome, why: Uncertainty) -> String {
     match why {
         Uncertainty::Gap => unread(view, outcome.object),
-        _ if outcome.is_assumed() && outcome.goes_with_claim() => "its provisioner must run".to_owned(),
+        _ if outcome.is_assumed() && outcome.goes_with_claim() => PROVISIONER.to_owned(),
         _ => why.row().remark.to_owned(),
     }
 }
@@ -195,7 +195,7 @@ fn mismatched_reference(view: &PlanView<'_>, outcome: &Outcome) -> Option<String
                 | ReferenceStatus::ListKind
         )
     })?;
-    Some(format!("{}: treated as gone", in_words(view, fault, reference)))
+    Some(format!("{}: invalid", in_words(view, fault, reference)))
 }
 
 /// The owners that could not be read, of an object whose outcome depends on them (R10.2).

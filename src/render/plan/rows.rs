@@ -4,12 +4,19 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::render::{picture::remarks_of, states::Fate, style::Tone, words::plural};
+use crate::render::{
+    lines::Line,
+    outline::{Outline, OutlineRow, Subject},
+    picture::remarks_of,
+    states::Fate,
+    style::Tone,
+    words::plural,
+};
 use gc_core::{model::ObjectId, plan::Outcome, simulate::Cause, wording::thousands};
 
 use super::{
     PlanView,
-    remarks::{Remarks, fate_of, remarks, remarks_of_root, shared_by_roots, with_other_owners, without_grace},
+    remarks::{Remarks, fate_of, remarks, remarks_of_root, shared_by_roots, with_other_owners, without_usual},
 };
 
 /// Siblings that are alike are folded if there are at least this many.
@@ -63,6 +70,24 @@ pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool, other_owners: bool) -> V
         rows.push(row);
     }
     rows
+}
+
+/// The rows as texts and pictures draw them.
+pub(super) fn outline(rows: &[Row<'_>]) -> Outline {
+    let line = |row: &Row<'_>| {
+        let line = if row.more > 0 { Line::quiet(&row.title) } else { Line::new(&row.title) };
+        let mut line = line.becomes(row.fate, row.fate.column());
+        row.remarks.iter().for_each(|(tone, remark)| line.remark(*tone, remark));
+        line
+    };
+    let row = |row: &Row<'_>| OutlineRow {
+        depth: row.depth,
+        subject: Subject::Object(row.object),
+        points: false,
+        more: row.more,
+        line: line(row),
+    };
+    Outline { titles: Vec::new(), rows: rows.iter().map(row).collect() }
 }
 
 /// Which outcome is listed below which: targets are roots, every other outcome is below the object that caused it if
@@ -175,7 +200,7 @@ fn siblings<'a>(
         let (object, outcome) = (*object, view.shown(*object)?);
         let mut remarks = if is_root_of_sweep { remarks_of_root(view, outcome) } else { remarks(view, outcome) };
         if fold && depth > 0 {
-            remarks = without_grace(remarks);
+            remarks = without_usual(remarks);
         }
         if let Some(above) = above.filter(|_| other_owners) {
             remarks = with_other_owners(view, outcome, above, remarks);

@@ -32,7 +32,7 @@ pub(super) fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Sections 
     sections.add(Heading::Why, view.gates.iter().map(|violation| describe_gate(view.snapshot, violation)));
     sections.add(Heading::Why, view.plan.obstacles.iter().map(|obstacle| describe_obstacle(view, obstacle)));
     sections.add(Heading::Lost, effects::lost(view, fold));
-    sections.add(Heading::Then, then(view));
+    sections.add(Heading::Then, then(view, wide));
     if view.plan.then.is_none() {
         // The lines above say what is deleted later, where others can do what it waits for.
         sections.add(Heading::Then, effects::spared(view));
@@ -40,6 +40,7 @@ pub(super) fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Sections 
     sections.add(Heading::Then, effects::afterwards(view));
     sections.add(Heading::Note, describe_kept(view));
     sections.add(Heading::Note, further_doubts(view));
+    sections.add(Heading::Note, effects::perhaps_lost(view, fold));
     sections.add(Heading::Note, describe_claims(view, wide));
     sections.add(Heading::Note, effects::notes(view));
     sections.add(Heading::Note, assumes(view, |assumption| !assumption.is_usual()));

@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use rustc_hash::FxHashMap;
 
 use crate::render::{
-    guides::Guides,
     lines::{self, Line},
     output::TextOptions,
     picture::remarks_of,
@@ -22,9 +21,9 @@ use gc_core::{
 };
 
 use super::{
-    NAMED, PlanView,
-    remarks::without_grace,
-    rows::{Row, rows},
+    NAMED, NAMED_KINDS, PlanView,
+    remarks::without_usual,
+    rows::{Row, outline, rows},
     sections::{sections, what_is_in_it},
     verdict,
 };
@@ -88,14 +87,13 @@ fn write_some(view: &PlanView<'_>, rows: &[Row<'_>], options: &TextOptions<'_>, 
 }
 
 fn write_rows(view: &PlanView<'_>, rows: &[Row<'_>], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let guides = Guides::of(rows.iter().map(|row| row.depth));
-    let line = |(row, guide): (&Row<'_>, String)| {
-        let line = if row.more > 0 { Line::quiet(&row.title) } else { Line::new(&row.title) };
-        let mut line = Line { guide, ..line.becomes(row.fate, row.fate.column()) };
-        row.remarks.iter().for_each(|(tone, remark)| line.remark(*tone, remark));
-        if options.wide { with_reason(line, view, row) } else { line }
-    };
-    lines::write_padded(rows.iter().zip(guides).map(line).collect(), lines::MARGIN, options, out)
+    let mut outline = outline(rows);
+    if options.wide {
+        for (drawn, row) in outline.rows.iter_mut().zip(rows) {
+            drawn.line = with_reason(drawn.line.clone(), view, row);
+        }
+    }
+    lines::write_padded(outline.lines(), lines::MARGIN, options, out)
 }
 
 /// The line with the reason and the uid.
@@ -137,6 +135,22 @@ impl Kind<'_> {
     fn objects(&self) -> impl Iterator<Item = ObjectId> {
         self.rows.iter().map(|row| row.object)
     }
+
+    /// Whether it stands for an application, or for its data: these are always named.
+    fn is_told(&self, view: &PlanView<'_>) -> bool {
+        let resource = view.snapshot.resources.get(self.resource(view));
+        ["StatefulSet", "PersistentVolumeClaim"].contains(&resource.kind.as_str())
+            || !is_built_in_group(&resource.group)
+    }
+
+    /// Its object, or how many there are.
+    fn title(&self, view: &PlanView<'_>) -> String {
+        let first = self.rows[0].object;
+        match self.rows.len() {
+            1 => view.name_in_plan(first),
+            number => format!("{} {}", thousands(number), plural(view.snapshot.resource(first), number)),
+        }
+    }
 }
 
 /// All objects by kind, fate and remark, in the order of the plan.
@@ -146,7 +160,7 @@ fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
     let mut alone = 0;
     for mut row in rows(view, false, false) {
         let (fate, has_target) = (row.fate, view.is_target(row.object));
-        let remarks = without_grace(std::mem::take(&mut row.remarks));
+        let remarks = without_usual(std::mem::take(&mut row.remarks));
         let mut key = (view.snapshot.object(row.object).resource, fate, remarks_of(&remarks));
         // Each reason has a line of its own, until they are too many.
         if (has_target || fate == Fate::Stuck) && !known.contains_key(&key) {
@@ -166,22 +180,24 @@ fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
 }
 
 /// The kinds of each line. Of those of which nothing else is to be said than that the same becomes of them, many share
-/// one.
+/// one, which names what stands for an application.
 fn kinds_together<'a>(view: &PlanView<'_>, kinds: Vec<Kind<'a>>) -> Vec<Vec<Kind<'a>>> {
-    let is_plain = |kind: &Kind<'_>| {
-        // What stands for an application, or for its data, is never one of many.
-        let resource = view.snapshot.resources.get(kind.resource(view));
-        let is_told = ["StatefulSet", "PersistentVolumeClaim"].contains(&resource.kind.as_str())
-            || !is_built_in_group(&resource.group)
-            || kind.has_target;
-        !is_told && !kind.loses_data && kind.fate != Fate::Stuck && kind.remark.is_empty()
+    let is_plain =
+        |kind: &Kind<'_>| !kind.has_target && !kind.loses_data && kind.fate != Fate::Stuck && kind.remark.is_empty();
+    let plain = |fate: Fate, is_told: bool| {
+        let same = |kind: &&Kind<'_>| is_plain(kind) && kind.fate == fate && kind.is_told(view) == is_told;
+        kinds.iter().filter(same).count()
     };
-    let plain = |fate: Fate| kinds.iter().filter(|kind| is_plain(kind) && kind.fate == fate).count();
-    let many: Vec<Fate> = kinds.iter().map(|kind| kind.fate).filter(|fate| plain(*fate) > MOST_PLAIN).collect();
+    let fates = || kinds.iter().map(|kind| kind.fate);
+    let many: Vec<Fate> = fates().filter(|fate| plain(*fate, false) > MOST_PLAIN).collect();
+    let few_told: Vec<Fate> = fates().filter(|fate| plain(*fate, true) <= NAMED).collect();
+    let shares = |kind: &Kind<'_>| {
+        is_plain(kind) && many.contains(&kind.fate) && (!kind.is_told(view) || few_told.contains(&kind.fate))
+    };
     let mut lines: Vec<Vec<Kind<'a>>> = Vec::new();
     let mut place_of: FxHashMap<Fate, usize> = FxHashMap::default();
     for kind in kinds {
-        let place = match is_plain(&kind) && many.contains(&kind.fate) {
+        let place = match shares(&kind) {
             true => *place_of.entry(kind.fate).or_insert(lines.len()),
             false => lines.len(),
         };
@@ -199,23 +215,21 @@ fn line_of(view: &PlanView<'_>, kinds: &[Kind<'_>]) -> Line {
     let number = objects().count();
     let (title, tone, remark) = match kinds {
         [kind] => {
-            let first = kind.rows[0].object;
-            let title = match (number, view.plan.request.targets.first()) {
-                (1, Some(target)) => view.name_below(first, *target),
-                (1, None) => view.name(first),
-                _ => format!("{} {}", thousands(number), plural(view.snapshot.resource(first), number)),
-            };
             let mut remark = kind.remark.clone();
             if (kind.loses_data || fate == Fate::Stuck) && number > 1 {
                 let names: Vec<&str> = objects().map(|object| view.snapshot.name(object)).collect();
                 let begin = if remark.is_empty() { String::new() } else { format!("{remark}: ") };
                 remark = format!("{begin}{}", some_of(names, NAMED));
             }
-            (title, if kind.loses_data { Tone::Error } else { Tone::Plain }, remark)
+            (kind.title(view), if kind.loses_data { Tone::Error } else { Tone::Plain }, remark)
         }
         _ => {
             let title = format!("{} of {} kinds", count(number, "object", "objects"), kinds.len());
-            (title, Tone::Plain, view.by_some_kinds(objects()))
+            let (told, others): (Vec<&Kind<'_>>, Vec<&Kind<'_>>) = kinds.iter().partition(|kind| kind.is_told(view));
+            let rest = others.iter().flat_map(|kind| kind.objects());
+            let rest = view.by_some_kinds(rest, NAMED_KINDS.saturating_sub(told.len()).max(1));
+            let all: Vec<String> = told.iter().map(|kind| kind.title(view)).chain([rest]).collect();
+            (title, Tone::Plain, all.join(", "))
         }
     };
     Line::new(&title).becomes(fate, fate.column()).remarked(tone, [remark])

@@ -560,18 +560,19 @@ fn second(view: &PlanView<'_>) -> Vec<ObjectId> {
     second.filter(|object| !first.contains(object)).collect()
 }
 
-/// What is deleted once others have done their part, without a full stop.
-pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
+/// What is deleted once others have done their part, without a full stop. `wide` also says of which kinds.
+pub(super) fn then(view: &PlanView<'_>, wide: bool) -> Option<String> {
     let second = second(view);
-    if second.is_empty() {
+    if second.is_empty() || !wide && says_what_follows(view) {
         return None;
     }
     let objects = match second.as_slice() {
         [one] => format!("{} is deleted", view.name(*one)),
-        many => {
-            let kinds = view.by_some_kinds(many.iter().copied());
+        many if wide => {
+            let kinds = view.by_kind(many.iter().copied());
             format!("{} objects are deleted ({kinds})", thousands(many.len()))
         }
+        many => format!("{} objects are deleted", thousands(many.len())),
     };
     let is_prevented = view.plan.obstacles.iter().any(|obstacle| !obstacle.prevents.is_empty());
     let mended = if is_prevented { "that is mended and " } else { "" };
@@ -585,13 +586,18 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
     };
     let mut names: Vec<&str> = names.into_iter().filter(|name| !is_own(name)).collect();
     names.dedup();
-    let ended = if once().any(|it| it.is_kubelet()) { "a kubelet has ended the pods and " } else { "" };
+    let blocked = blocked_later(view);
+    // What stays Terminating until a kubelet acts says so itself.
+    let tells_of_kubelet = blocked.as_ref().is_some_and(|blocked| blocked.until == UNTIL_KUBELET);
+    let needs_kubelet = !tells_of_kubelet && once().any(|it| it.is_kubelet());
+    let ended = if needs_kubelet { "a kubelet has ended the pods and " } else { "" };
     let when = match names.as_slice() {
         [] if is_prevented => "once that is mended, ".to_owned(),
         [] if once().any(|blocker| *blocker == BlockedBy::Said) => {
             "once what the API server says is mended, ".to_owned()
         }
         [] if view.plan.summary.stuck == 0 => String::new(),
+        [] if tells_of_kubelet => String::new(),
         [] if once().all(|blocker| blocker.is_kubelet()) => "once a kubelet has ended the pods, ".to_owned(),
         [] => "once that is mended, ".to_owned(),
         names => {
@@ -599,11 +605,27 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
             format!("once {mended}{ended}{} {are} removed, {}", the_finalizers(names), others_act(view))
         }
     };
-    Some(match blocked_later(view) {
+    Some(match blocked {
         None => format!("{when}{objects}"),
         Some(Blocked { objects: blocked, until, .. }) if blocked == second => format!("once {until}, {objects}"),
         Some(Blocked { what, until, .. }) => format!("{when}{what} until {until}; then {objects}"),
     })
+}
+
+/// Whether the verdict says which finalizer must be removed, and how much is deleted then.
+fn says_what_follows(view: &PlanView<'_>) -> bool {
+    let (_, sentence) = in_words(view, &view.verdict());
+    let sentence: String = sentence.into_iter().map(|run| run.text).collect();
+    let causes = root_causes(view);
+    let mut once = view.plan.then.iter().flat_map(|then| &then.once).flat_map(|finished| &finished.blockers);
+    let is_simple = matches!(&causes, RootCauses::Finalizers(names) if names.len() == 1)
+        && view.plan.obstacles.is_empty()
+        && !once.any(|blocker| blocker.is_kubelet())
+        && blocked_later(view).is_none()
+        && others_act(view).is_empty();
+    is_simple
+        && sentence.contains(&causes.on(view))
+        && more_later(view).is_some_and(|part| sentence.contains(&[part.joint, part.text()].concat()))
 }
 
 /// That other controllers have finalizers to remove as well, before all that is told is deleted.
@@ -625,6 +647,9 @@ struct Blocked {
     until: String,
 }
 
+/// Until when a pod stays that a kubelet has to end.
+const UNTIL_KUBELET: &str = "a kubelet ends it";
+
 fn blocked_later(view: &PlanView<'_>) -> Option<Blocked> {
     let blocked: Vec<&Finished> = view.plan.once_later().filter(|it| it.state != State::Waiting).collect();
     let first = *blocked.first()?;
@@ -637,7 +662,7 @@ fn blocked_later(view: &PlanView<'_>) -> Option<Blocked> {
     };
     let until = match holders.as_slice() {
         [one] if first.blockers.iter().all(|it| it.finalizer().is_some()) => format!("{one} is removed"),
-        ["kubelet"] => "a kubelet ends it".to_owned(),
+        ["kubelet"] => UNTIL_KUBELET.to_owned(),
         _ => "others have done their part".to_owned(),
     };
     Some(Blocked { objects: blocked.iter().map(|it| it.object).collect(), what, until })

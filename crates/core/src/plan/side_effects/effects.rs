@@ -120,12 +120,10 @@ impl SideEffects<'_, '_> {
             }
         }
         if !unknown.is_empty() {
-            let controllers =
-                if unknown.len() == 1 { "the controller that removes" } else { "the controllers that remove" };
-            let message = format!(
-                "effect unknown: {controllers} {} may also change something outside the cluster",
-                unknown.join(" and ")
-            );
+            let (controllers, do_it) =
+                if unknown.len() == 1 { ("the controller", "does") } else { ("the controllers", "do") };
+            let finalizers = unknown.join(" and ");
+            let message = format!("what {controllers} of {finalizers} {do_it} outside the cluster is not known");
             self.add(object, EffectKind::Unknown, message);
         }
     }
