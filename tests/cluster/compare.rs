@@ -187,7 +187,7 @@ const MODULES: [(&str, &str); 3] = [
     ("kubectl-check-ownerreferences", "github.com/kubernetes-sigs/kubectl-check-ownerreferences"),
 ];
 
-/// What was run, in a sentence.
+/// What was run, and when, in a sentence.
 fn versions(programs: &Programs) -> String {
     let mut versions = vec![concat!("kubectl gc ", env!("CARGO_PKG_VERSION")).to_owned()];
     let (kubectl, _) = programs.told("kubectl version --client -o json").expect("kubectl");
@@ -206,7 +206,8 @@ fn versions(programs: &Programs) -> String {
     }
     let server = programs.cluster.get("/version").expect("a server has a version");
     let server = server["gitVersion"].as_str().expect("a version").to_owned();
-    format!("On Kubernetes {server}, with {}.", versions.join(", "))
+    let today = jiff::Timestamp::now().strftime("%F");
+    format!("Run on {today}, on Kubernetes {server}, with {}.", versions.join(", "))
 }
 
 /// The lines that are shown of an output; the page says how many it leaves out.
