@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::agree::{LOCKER, controlled, dead_webhook, document, object, on, owners, running, says, says_not};
+use super::agree::{LOCKER, claim, controlled, dead_webhook, document, object, on, owners, running, says, says_not};
 
 const PODS: (&str, &str) = ("v1", "Pod");
 
@@ -809,4 +809,99 @@ fn another_controller_manages_the_pods_of_a_job() {
     says(&ran, &["stuck-finalizer: Pod/train-x", gives]);
     // Without the Job, Kubernetes' own controller removes it.
     says(&of(worker(json!({})), "plan job/train -n vault"), &["DELETES: "]);
+}
+
+/// R9.42: what only an obstacle keeps goes once a delete removes the obstacle: the collector and the namespace
+/// controller try again.
+#[test]
+fn what_an_obstacle_kept_goes_with_the_obstacle() {
+    let of_policy = |kind: &'static str, spec: Value| {
+        let mut one = object(("admissionregistration.k8s.io/v1", kind), "keep", json!({"namespace": null}));
+        one["spec"] = spec;
+        one
+    };
+    let rules = json!([{"apiGroups": [""], "apiVersions": ["*"], "operations": ["DELETE"],
+        "resources": ["persistentvolumeclaims"]}]);
+    let policy = of_policy(
+        "ValidatingAdmissionPolicy",
+        json!({"failurePolicy": "Fail", "matchConstraints": {"resourceRules": rules},
+            "validations": [{"expression": "false"}]}),
+    );
+    let binding =
+        of_policy("ValidatingAdmissionPolicyBinding", json!({"policyName": "keep", "validationActions": ["Deny"]}));
+    let webhook = || dead_webhook("", "persistentvolumeclaims");
+    let dangling = [&[object(LOCKER, "other", json!({}))][..], &claim("gone")].concat();
+    let of_webhook = [&dangling[..], &[webhook()]].concat();
+    let of_policy = [&dangling[..], &[policy, binding]].concat();
+    for (objects, target) in [
+        (&of_webhook, "validatingwebhookconfiguration/guard"),
+        (&of_policy, "validatingadmissionpolicy/keep"),
+        (&of_policy, "validatingadmissionpolicybinding/keep"),
+    ] {
+        let ran = on(objects, &format!("plan {target}"));
+        says(&ran, &["DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data, 3 objects go."]);
+        assert_eq!(ran.code, 2, "{ran}");
+        let ran = on(objects, &format!("plan {target} --deny=pvc --deny-effect=data-loss"));
+        says(&ran, &["REFUSED: 2 gates forbid it"]);
+    }
+    // Another obstacle still keeps it, until that is mended, too.
+    let mut second = webhook();
+    second["metadata"]["name"] = json!("second");
+    second["metadata"]["uid"] = json!("second");
+    let ran = on(&[&of_webhook[..], &[second]].concat(), "plan validatingwebhookconfiguration/guard");
+    says(&ran, &["1 volume loses data later, 1 object goes, 2 are prevented."]);
+    // In a namespace that is Terminating, the claim needs no owner.
+    let mut namespace = namespace(json!({"deletionTimestamp": "2026-03-01T07:00:00Z"}));
+    namespace["status"]["phase"] = json!("Terminating");
+    let mut claim = claim("gone");
+    claim[0]["metadata"]["ownerReferences"] = json!([]);
+    let objects = [&[namespace, webhook(), at_ten()][..], &claim].concat();
+    let ran = on(&objects, "plan validatingwebhookconfiguration/guard");
+    says(&ran, &["DATA LOSS: ", "loses its data, 4 objects go.", "Namespace/vault"]);
+}
+
+/// What is Terminating and waits only for the target goes with it, whether the target is Terminating already or not.
+#[test]
+fn what_waits_only_for_the_target_goes_with_it() {
+    let going = |more: Value| {
+        let mut all = json!({"deletionTimestamp": "2026-03-01T09:58:00Z"});
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        all
+    };
+    let sealed = json!({"finalizers": ["bank.dev/seal"]});
+    let last = object(LOCKER, "last", going(sealed.clone()));
+    let mut home = namespace(going(json!({})));
+    home["status"]["phase"] = json!("Terminating");
+    let mut of_home = object(("v1", "ConfigMap"), "far", json!({"namespace": "other"}));
+    of_home["metadata"]["ownerReferences"] = owners(("v1", "Namespace"), &["vault"]);
+    let ran = on(&[home.clone(), last.clone(), of_home.clone(), at_ten()], "plan locker/last -n vault");
+    says(&ran, &["Namespace/vault", "ConfigMap/far -n other"]);
+    // Something else is left in the namespace.
+    let other = object(LOCKER, "other", going(sealed.clone()));
+    let ran = on(&[home, last, other, of_home, at_ten()], "plan locker/last -n vault");
+    says(&ran, &["then 1 goes"]);
+    says_not(&ran, &["Namespace/vault"]);
+    // An owner waits in the foreground; its claim goes once it does.
+    let owner = object(LOCKER, "l1", going(json!({"finalizers": ["foregroundDeletion"]})));
+    let mut blocker = object(("v1", "ConfigMap"), "b", going(sealed));
+    blocker["metadata"]["ownerReferences"] = owners(LOCKER, &["l1"]);
+    let mut claim = claim("l1");
+    claim[0]["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = json!(false);
+    let objects = [&[owner, blocker, at_ten()][..], &claim].concat();
+    says(&on(&objects, "plan cm/b -n vault"), &["DATA LOSS: ", "loses data later", "then 4 go", "Locker/l1"]);
+    // Controllers that leave their finalizer alone while others use the object.
+    let ceph = going(json!({"finalizers": ["cephcluster.ceph.rook.io"]}));
+    let ceph = object(("ceph.rook.io/v1", "CephCluster"), "rook", ceph);
+    let pool = |name: &str| object(("ceph.rook.io/v1", "CephBlockPool"), name, json!({}));
+    let ran = on(&[ceph.clone(), pool("one"), at_ten()], "plan cephblockpool/one -n vault");
+    says(&ran, &["1 object goes; then 1 stuck on cephcluster.ceph.rook.io; then 1 goes", "CephCluster/rook"]);
+    let ran = on(&[ceph, pool("one"), pool("two"), at_ten()], "plan cephblockpool/one -n vault");
+    says_not(&ran, &["CephCluster"]);
+    let mut gpu = going(json!({"finalizers": ["resource.kubernetes.io/delete-protection"]}));
+    gpu["name"] = json!("gpu");
+    let mut gpu = object(("resource.k8s.io/v1", "ResourceClaim"), "gpu", gpu);
+    gpu["spec"] = json!({});
+    gpu["status"] = json!({"reservedFor": [{"resource": "pods", "name": "train", "uid": "train"}]});
+    let objects = [gpu, pod("train", json!({})), node("True", "2026-03-01T10:00:00Z"), at_ten()];
+    says(&on(&objects, "plan pod/train -n vault"), &["DELETES: 2 objects go.", "ResourceClaim/gpu"]);
 }

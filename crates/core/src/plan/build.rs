@@ -243,27 +243,53 @@ fn without_obstacles<'s, 'a>(context: &'s SimContext<'a>, request: &Request) -> 
     world
 }
 
-/// What goes with targets that are Terminating already, or whose namespace or CRD is, and is told of them even if
-/// something else deletes it, too.
+/// What goes with targets that are Terminating already, or whose namespace or CRD is, and what waited only for what is
+/// beneath the targets: these are told of even if something else deletes them, too.
 fn taken_along(world: &World<'_, '_>, request: &Request) -> FxHashSet<ObjectId> {
     let context = world.context;
     let is_leaving = |object: &ObjectId| context.snapshot.object(*object).terminating();
-    let is_above_leaving = |target: &ObjectId| context.above(*target).any(|above| is_leaving(&above));
-    let targets = request.targets.iter().filter(|target| is_leaving(target) || is_above_leaving(target));
-    let mut open: Vec<ObjectId> = targets.chain(&world.going_on).copied().collect();
     let mut along: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
     for change in &world.log {
         if let Some(above) = change.cause.above() {
             along.entry(above).or_default().push(change.object);
         }
     }
+    // Adds what is beneath these objects, and returns what is new.
+    let add_beneath = |found: &mut FxHashSet<ObjectId>, mut open: Vec<ObjectId>| {
+        let mut new: Vec<ObjectId> = Vec::new();
+        while let Some(object) = open.pop() {
+            if found.insert(object) {
+                new.push(object);
+                open.extend(context.graph.dependents(object.into()));
+                open.extend(context.contents(object));
+                open.extend(context.claims_of_pod(object).filter(is_leaving));
+                open.extend(along.get(&object).into_iter().flatten());
+            }
+        }
+        new
+    };
+    let is_above_leaving = |target: &ObjectId| context.above(*target).any(|above| is_leaving(&above));
+    let targets = request.targets.iter().filter(|target| is_leaving(target) || is_above_leaving(target));
     let mut taken: FxHashSet<ObjectId> = FxHashSet::default();
+    add_beneath(&mut taken, targets.chain(&world.going_on).copied().collect());
+    let mut reached: FxHashSet<ObjectId> = FxHashSet::default();
+    let mut open = add_beneath(&mut reached, request.targets.clone());
+    let (blockers, _) = Blockers::now(context);
+    // What is only deleted with the waiter keeps it from nothing.
+    let is_left = |id: ObjectId| world.exists(id) || is_leaving(&id);
+    let mut left: FxHashMap<ObjectId, usize> = FxHashMap::default();
     while let Some(object) = open.pop() {
-        if taken.insert(object) {
-            open.extend(context.graph.dependents(object.into()));
-            open.extend(context.contents(object));
-            open.extend(context.claims_of_pod(object).filter(is_leaving));
-            open.extend(along.get(&object).into_iter().flatten());
+        for waiter in blockers.waited_for_by(object) {
+            let left = left
+                .entry(waiter)
+                .or_insert_with(|| blockers.waits_for(waiter).iter().filter(|id| is_left(**id)).count());
+            if is_left(object) {
+                *left -= 1;
+            }
+            if *left == 0 && !reached.contains(&waiter) {
+                open.extend(add_beneath(&mut reached, vec![waiter]));
+                add_beneath(&mut taken, vec![waiter]);
+            }
         }
     }
     taken

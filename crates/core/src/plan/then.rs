@@ -67,7 +67,7 @@ impl Plan {
 /// Adds the second end to a plan, whose first is complete: `simulate` plays a request. Nothing is added where nothing
 /// waits for others.
 pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate: impl Fn(&Request) -> Plan) {
-    let (waits, is_prevented) = (may_wait(plan), prevented(plan).next().is_some());
+    let (waits, is_prevented) = (may_wait(context, plan), prevented(plan).next().is_some());
     if plan.request.others_finish || !waits && !is_prevented {
         return;
     }
@@ -201,11 +201,15 @@ fn has_the_same_ends(first: &Outcome, second: &Outcome) -> bool {
         && alternatives(first) == alternatives(second)
 }
 
-/// Whether anything may stay terminating, in any outcome that was found.
-fn may_wait(plan: &Plan) -> bool {
+/// Whether anything may stay terminating, in any outcome that was found, or waited only for what goes and its
+/// controller finishes it.
+fn may_wait(context: &SimContext<'_>, plan: &Plan) -> bool {
     let is_waiting = |outcome: &Outcome| {
         let others = outcome.alternatives.iter().map(|other| other.after.as_ref());
         others.chain([outcome.after.as_ref()]).flatten().any(|after| after.terminating)
     };
+    let gone = plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+    let gone: FxHashSet<ObjectId> = gone.map(|outcome| outcome.object).collect();
     plan.outcomes.iter().chain(&plan.stays).any(is_waiting)
+        || !context.no_longer_used(|object| !gone.contains(&object)).is_empty()
 }

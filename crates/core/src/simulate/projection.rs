@@ -191,6 +191,16 @@ impl Projection {
         objects
     }
 
+    /// The objects that something keeps in the end, or refuses to delete or change, in snapshot order.
+    pub(crate) fn kept_by(&self, is_it: impl Fn(BlockedBy) -> bool) -> Vec<ObjectId> {
+        let mut kept = self.left();
+        kept.retain(|object| self.holders(*object).iter().any(|holder| is_it(*holder)));
+        kept.extend(self.refused.iter().filter(|(_, by)| is_it(**by)).map(|(object, _)| *object));
+        kept.sort_unstable();
+        kept.dedup();
+        kept
+    }
+
     /// Objects that are still terminating, and what they wait for, in snapshot order.
     pub fn left(&self) -> Vec<ObjectId> {
         self.blockers.objects()

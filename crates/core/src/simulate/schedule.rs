@@ -61,7 +61,7 @@ impl<'a> World<'_, 'a> {
             Some(Step::Work)
         } else if !self.collector.retries.due.is_empty() {
             Some(Step::Retry)
-        } else if self.actors.has_noticed() || self.others_have_work() {
+        } else if self.actors.has_noticed() || !self.lost_obstacles.is_empty() || self.others_have_work() {
             Some(Step::Act)
         } else {
             None
@@ -168,6 +168,7 @@ impl<'a> World<'_, 'a> {
                 }
             }
             Step::Act if self.actors.has_noticed() => self.run_actors(),
+            Step::Act if !self.lost_obstacles.is_empty() => self.try_again(),
             Step::Act => self.let_others_finish(),
         }
     }

@@ -105,6 +105,7 @@ pub fn begin<'s, 'a>(
     world.others = request.others_finish.then(|| Others::of(request.targets.clone()));
     if request.start == Start::AtRest {
         world.go_on(&request.targets);
+        world.tries_again = true;
     }
     world.cuts.extend(request.cuts.iter().cloned());
     world.appear(&request.appearing);
@@ -164,14 +165,7 @@ impl<'s, 'a> World<'s, 'a> {
         let mut going_on: Vec<ObjectId> = self.going_on.iter().copied().collect();
         going_on.sort_unstable();
         for object in going_on {
-            self.actors.notice(object);
-            let found = Stored::of(context.snapshot.object(object));
-            if found.waiting() {
-                self.collector.to_delete.add(object.into());
-            }
-            if found.orphaning() {
-                self.collector.to_orphan.add(object.into());
-            }
+            self.queue_unfinished(object, &Stored::of(context.snapshot.object(object)));
         }
     }
 

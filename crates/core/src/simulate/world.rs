@@ -79,6 +79,10 @@ pub struct SimContext<'a> {
     pub(crate) managed_apis: ManagedApis,
     /// What comes of everything if nothing is deleted, once all others have done their part.
     later: OnceLock<Projection>,
+    /// What comes of everything if nothing is deleted and nothing is mended.
+    unmended: OnceLock<Projection>,
+    /// What is Terminating, and keeps a finalizer as long as others use it (R9.40).
+    kept_by_users: OnceLock<Vec<(ObjectId, Vec<ObjectId>)>>,
 }
 
 impl<'a> SimContext<'a> {
@@ -105,6 +109,8 @@ impl<'a> SimContext<'a> {
             adopters: OnceLock::new(),
             managed_apis: ManagedApis::default(),
             later: OnceLock::new(),
+            unmended: OnceLock::new(),
+            kept_by_users: OnceLock::new(),
         }
     }
 
@@ -120,6 +126,24 @@ impl<'a> SimContext<'a> {
     /// of operators, kubelets (R9.37). Simulated once.
     pub fn later(&self) -> &Projection {
         self.later.get_or_init(|| Projection::once_others_finish(self, true))
+    }
+
+    /// What comes of everything in this cluster if nothing is deleted, and nobody mends what is in the way. Simulated
+    /// once.
+    pub(crate) fn unmended(&self) -> &Projection {
+        self.unmended.get_or_init(|| Projection::of(self))
+    }
+
+    /// What is Terminating and keeps a finalizer as long as others use it, with those who do (R9.40).
+    pub(crate) fn kept_by_users(&self) -> &[(ObjectId, Vec<ObjectId>)] {
+        self.kept_by_users.get_or_init(|| {
+            let terminating = self.snapshot.objects().filter(|(_, object)| object.terminating());
+            let users = terminating.map(|(id, object)| {
+                let finalizers = object.finalizers.iter();
+                (id, finalizers.flat_map(|finalizer| self.users_that_keep(id, *finalizer)).collect::<Vec<ObjectId>>())
+            });
+            users.filter(|(_, users)| !users.is_empty()).collect()
+        })
     }
 
     /// The same for simulations that heed what prevents writes, whether a controller manager runs or not: a sweep does
@@ -396,6 +420,12 @@ pub struct World<'s, 'a> {
     pub going_on: FxHashSet<ObjectId>,
     /// What others finish; `None`: nothing.
     pub others: Option<Others>,
+    /// Whether controllers try again what an obstacle prevented, once this course has removed the obstacle (R9.42).
+    pub(crate) tries_again: bool,
+    /// The obstacles that it has removed, and of which nothing was tried again yet.
+    pub(crate) lost_obstacles: Vec<ObjectId>,
+    /// What was tried again.
+    pub(crate) tried_again: FxHashSet<ObjectId>,
     /// Namespaces whose `spec.finalizers` have no entries of others any more, and CRDs whose conditions no longer say
     /// that their instances can't be deleted.
     pub freed: FxHashSet<ObjectId>,
@@ -444,6 +474,9 @@ impl<'s, 'a> World<'s, 'a> {
             actors: Actors::default(),
             going_on: FxHashSet::default(),
             others: None,
+            tries_again: false,
+            lost_obstacles: Vec::new(),
+            tried_again: FxHashSet::default(),
             freed: FxHashSet::default(),
             log: Vec::new(),
             needs: Needs::default(),
@@ -631,6 +664,7 @@ impl<'s, 'a> World<'s, 'a> {
         self.actors.notice(object);
         if removed {
             self.notice_waiters_of(object);
+            self.note_lost_obstacle(object);
         } else if effect == Effect::Deleting {
             self.notice_pods_of_job(object);
             self.count_failure(object);

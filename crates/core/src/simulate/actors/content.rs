@@ -250,12 +250,14 @@ impl World<'_, '_> {
             && found.finalizers.is_empty()
             && foreign_spec_finalizers(context.snapshot, object).is_empty()
             && !self.manager_away()
+            && !self.tried_again.contains(&object)
             && self.said_to_keep(object).is_none()
     }
 
     /// What the API server says keeps an object, unless others have mended that.
     pub fn said_to_keep(&self, object: ObjectId) -> Option<State> {
-        self.context.said_to_keep(object).filter(|_| !self.freed.contains(&object))
+        let is_mended = self.freed.contains(&object) || self.tried_again.contains(&object);
+        self.context.said_to_keep(object).filter(|_| !is_mended)
     }
 
     /// Notes that an API without a backend may keep a namespace from being emptied.

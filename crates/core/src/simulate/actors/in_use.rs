@@ -34,6 +34,30 @@ impl SimContext<'_> {
         let kinds = users.kinds.iter().filter_map(|kind| snapshot.resources.by_group_kind(group, kind));
         kinds.flat_map(|kind| self.of_resource(kind).iter().copied()).filter(names_it).collect()
     }
+
+    /// What is Terminating, and was kept by users that are all gone.
+    pub(crate) fn no_longer_used(&self, exists: impl Fn(ObjectId) -> bool) -> Vec<ObjectId> {
+        let kept = self.kept_by_users().iter();
+        kept.filter(|(_, users)| !users.iter().any(|user| exists(*user))).map(|(object, _)| *object).collect()
+    }
+}
+
+impl SimContext<'_> {
+    /// The objects that the controller manager protects while objects of this resource use them.
+    pub(super) fn protected_while_used_by(&self, user: ResourceId) -> Vec<ObjectId> {
+        let (built_in, user) = (&self.built_in, Some(user));
+        let kind = if user == built_in.pods {
+            ("resource.k8s.io", "ResourceClaim")
+        } else if user == built_in.claims || user == built_in.volumes {
+            ("storage.k8s.io", "VolumeAttributesClass")
+        } else if user == built_in.addresses {
+            ("networking.k8s.io", "ServiceCIDR")
+        } else {
+            return Vec::new();
+        };
+        let resource = self.snapshot.resources.by_group_kind(kind.0, kind.1);
+        resource.map_or(&[][..], |resource| self.of_resource(resource)).to_vec()
+    }
 }
 
 impl World<'_, '_> {

@@ -105,6 +105,7 @@ impl World<'_, '_> {
             noticed.extend(context.fact_index.volume_of(snapshot, gone));
         }
         noticed.extend(context.namespace_named(object.namespace));
+        noticed.extend(context.protected_while_used_by(object.resource));
         // A definition waits for its last instance.
         noticed.extend(context.definition_of(object.resource));
         for id in noticed {

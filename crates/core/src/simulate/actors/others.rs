@@ -91,6 +91,11 @@ impl Others {
     pub fn of(roots: Vec<ObjectId>) -> Self {
         Others { roots, ..Others::default() }
     }
+
+    /// Lets them look at these objects, too.
+    pub(crate) fn look_at(&mut self, objects: &[ObjectId]) {
+        self.roots.extend(objects);
+    }
 }
 
 impl World<'_, '_> {
@@ -109,11 +114,10 @@ impl World<'_, '_> {
         };
         let waited: FxHashSet<ObjectId> = others.waiting.drain(..).collect();
         open.extend(&waited);
-        if others.looked_at.is_none() {
-            open.append(&mut others.roots);
-            if self.collector.sweeps {
-                open.extend(unfinished_by_sweep(self));
-            }
+        open.append(&mut others.roots);
+        open.extend(self.context.no_longer_used(|object| self.exists(object)));
+        if others.looked_at.is_none() && self.collector.sweeps {
+            open.extend(unfinished_by_sweep(self));
         }
         others.looked_at = Some(self.log.len());
         let blockers = Blockers::beneath(self, open);

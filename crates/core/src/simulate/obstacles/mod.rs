@@ -9,6 +9,7 @@ mod backend;
 mod found;
 mod policies;
 mod refused;
+mod removed;
 
 use crate::model::ObjectId;
 

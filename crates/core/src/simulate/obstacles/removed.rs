@@ -1,0 +1,63 @@
+//! What goes once a delete removes the obstacle that prevented it: whoever was refused tries again (R9.42).
+
+use crate::{
+    model::ObjectId,
+    server::Stored,
+    simulate::{blockers::BlockedBy, world::World},
+};
+
+/// The groups of webhook configurations, policies and their bindings, and of APIServices.
+const GROUPS: [&str; 2] = ["admissionregistration.k8s.io", "apiregistration.k8s.io"];
+
+impl World<'_, '_> {
+    /// An object is gone: perhaps it prevented something.
+    pub(crate) fn note_lost_obstacle(&mut self, object: ObjectId) {
+        let snapshot = self.context.snapshot;
+        let group = &snapshot.resources.get(snapshot.object(object).resource).group;
+        if self.tries_again && self.context.obstacles.is_some() && GROUPS.contains(&group.as_str()) {
+            self.lost_obstacles.push(object);
+        }
+    }
+
+    /// Lets the collector, the namespace controller and all others try again what the lost obstacles prevented.
+    pub(crate) fn try_again(&mut self) {
+        let context = self.context;
+        let lost = std::mem::take(&mut self.lost_obstacles);
+        let Some(obstacles) = &context.obstacles else { return };
+        let of_binding = obstacles.admission.policies.iter().filter(|bound| lost.contains(&bound.binding));
+        let unbound: Vec<ObjectId> = of_binding.map(|bound| bound.policy).collect();
+        let unmended = context.unmended();
+        self.obstacle_needs.add(&unmended.needs);
+        let kept = unmended.kept_by(|by| match by {
+            BlockedBy::Webhook(object, _) | BlockedBy::Api(object) => lost.contains(&object),
+            BlockedBy::Policy(policy) => lost.contains(&policy) || unbound.contains(&policy),
+            _ => false,
+        });
+        for object in kept.iter().copied().filter(|object| self.exists(*object)).collect::<Vec<ObjectId>>() {
+            let owners = context.snapshot.object(object).owners.iter();
+            let owners = owners.filter_map(|owner| context.snapshot.by_uid(owner.uid));
+            let above: Vec<ObjectId> = context.above(object).chain(owners).collect();
+            self.collector.to_delete.add(object.into());
+            for object in above.into_iter().chain([object]) {
+                let Some(stored) = self.stored(object).filter(|stored| stored.terminating) else { continue };
+                self.queue_unfinished(object, &stored);
+                self.tried_again.insert(object);
+            }
+            self.actors.notice(object);
+        }
+        if let Some(others) = &mut self.others {
+            others.look_at(&kept);
+        }
+    }
+
+    /// Queues what is left to do for an object that is Terminating.
+    pub(crate) fn queue_unfinished(&mut self, object: ObjectId, stored: &Stored<'_>) {
+        self.actors.notice(object);
+        if stored.waiting() {
+            self.collector.to_delete.add(object.into());
+        }
+        if stored.orphaning() {
+            self.collector.to_orphan.add(object.into());
+        }
+    }
+}
