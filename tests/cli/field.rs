@@ -2,7 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::agree::{LOCKER, claim, controlled, dead_webhook, document, object, on, owners, running, says, says_not};
+use super::{
+    agree::{
+        LOCKER, claim, controlled, dead_webhook, document, failing_definition, object, on, owners, running, says,
+        says_not,
+    },
+    run::write,
+};
 
 const PODS: (&str, &str) = ("v1", "Pod");
 
@@ -904,4 +910,45 @@ fn what_waits_only_for_the_target_goes_with_it() {
     gpu["status"] = json!({"reservedFor": [{"resource": "pods", "name": "train", "uid": "train"}]});
     let objects = [gpu, pod("train", json!({})), node("True", "2026-03-01T10:00:00Z"), at_ten()];
     says(&on(&objects, "plan pod/train -n vault"), &["DELETES: 2 objects go.", "ResourceClaim/gpu"]);
+}
+
+/// R8.9: the collector tries objects again whose owner is of a kind that is not served. Once a CRD serves it, the owner
+/// is absent, and they go.
+#[test]
+fn a_definition_that_comes_back_takes_the_dependents_of_before() {
+    let mut far = namespace(json!({}));
+    far["metadata"]["ownerReferences"] = owners(("bank.dev/v1", "Tenant"), &["t1"]);
+    let held = object(("v1", "ConfigMap"), "inside", json!({}));
+    let objects = [&[far, held][..], &claim("l1")].concat();
+    let definition = |kind: &str, plural: &str, scope: &str| {
+        let mut definition = failing_definition("");
+        definition["metadata"] = json!({"name": format!("{plural}.bank.dev")});
+        definition["spec"]["scope"] = json!(scope);
+        definition["spec"]["names"] = json!({"kind": kind, "plural": plural});
+        definition
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, objects: &[Value]| {
+        write(folder.path(), name, &json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string())
+    };
+    let lockers = definition("Locker", "lockers", "Namespaced");
+    let mut new = object(LOCKER, "l1", json!({}));
+    new["metadata"]["uid"] = json!("another");
+    for file in [file("one.json", std::slice::from_ref(&lockers)), file("two.json", &[lockers, new])] {
+        let ran = on(&objects, &format!("plan --apply -f {file}"));
+        says(&ran, &["PersistentVolumeClaim/gold -n vault: its volume is deleted with all data on it"]);
+        says_not(&ran, &["KEEPS", "ConfigMap/inside"]);
+        assert_eq!(ran.code, 2, "{ran}");
+    }
+    let tenants = file("three.json", &[definition("Tenant", "tenants", "Cluster")]);
+    let ran = on(&objects, &format!("plan --apply -f {tenants}"));
+    says(&ran, &["COLLECTS: ", "Namespace/vault"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    // A kind that nothing names changes nothing.
+    let others = file("four.json", &[definition("Other", "others", "Cluster")]);
+    says(&on(&objects, &format!("plan --apply -f {others}")), &["KEEPS: nothing is collected."]);
+    let ran = on(&objects, "doctor -A");
+    let armed = "the collector deletes it: its owner is gone. DATA LOSS: PersistentVolumeClaim/gold -n vault may lose";
+    says(&ran, &["WARNING owner-not-served", "it stays as long as that kind is not served", armed]);
+    says(&on(&objects, "explain pvc/gold -n vault"), &["It retries, at most every 17 minutes."]);
 }

@@ -38,13 +38,19 @@ pub fn predict_apply(session: &mut Session, objects: &[ManifestObject], namespac
                 }
                 last.extend(read);
             };
-            let graph = OwnerGraph::new(&scene.snapshot);
             let time = now(session);
-            let context = SimContext::new(&scene.snapshot, &graph, assume).at(time).with_patience();
-            let context = context.with_obstacles(time);
-            let plan = play(&context, &Request::appear(scene.appearing.clone()));
-            drop(context);
-            Ok::<_, std::convert::Infallible>((ApplyPlan::of(scene, &graph, plan, objects), ()))
+            let follow = |scene: &Scene, graph: &OwnerGraph| {
+                let context = SimContext::new(&scene.snapshot, graph, assume).at(time).with_patience();
+                play(&context.with_obstacles(time), &Request::appear(scene.appearing.clone()))
+            };
+            let graph = OwnerGraph::new(&scene.snapshot);
+            let plan = follow(&scene, &graph);
+            let served = scene.once_served().map(|served| follow(&served, &OwnerGraph::new(&served.snapshot)));
+            let mut apply = ApplyPlan::of(scene, &graph, plan, objects);
+            if let Some(served) = served {
+                apply.add_once_served(served);
+            }
+            Ok::<_, std::convert::Infallible>((apply, ()))
         };
         let learn = |session: &mut Session, (apply, ()): &(ApplyPlan, ())| {
             let mut needs = apply.scene.of_cluster(&apply.plan.needs);

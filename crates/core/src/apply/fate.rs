@@ -125,6 +125,22 @@ impl ApplyPlan {
         ApplyPlan { scene, plan, objects, by_object }
     }
 
+    /// Adds what goes only once the kinds that the file defines are served ([`Scene::once_served`]).
+    pub fn add_once_served(&mut self, served: Plan) {
+        for outcome in served.outcomes {
+            if outcome.kind == OutcomeKind::Unchanged || self.by_object.contains_key(&outcome.object) {
+                continue;
+            }
+            self.by_object.insert(outcome.object, self.plan.outcomes.len());
+            self.plan.outcomes.push(outcome);
+        }
+        self.plan.effects.extend(served.effects);
+        self.plan.needs.add(&served.needs);
+        self.plan.assumptions.extend(served.assumptions);
+        self.plan.orders += served.orders;
+        self.plan.steps += served.steps;
+    }
+
     /// What happens to an object; `None` if nothing does.
     pub fn outcome(&self, object: ObjectId) -> Option<&Outcome> {
         Some(&self.plan.outcomes[*self.by_object.get(&object)?])

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::{
     graph::{OwnerGraph, Verdict, map},
     model::{
-        Coordinate, Mapping, ObjectEvent, ObjectId, Presence, RawObject, RawReference, Reference, ResourceId, Snapshot,
-        Symbol, facts::read_facts,
+        Coordinate, Mapping, Object, ObjectEvent, ObjectId, Presence, RawObject, RawReference, Reference, Resource,
+        ResourceId, Snapshot, Symbol, facts::read_facts,
     },
     server::KindRules,
     simulate::{Appearing, Needs},
@@ -20,6 +20,10 @@ use super::{
     manifest::{FileReference, ManifestObject},
     merge::{LastApplied, merged, merged_finalizers},
 };
+
+/// What the API server lets clients do with custom resources.
+const VERBS_OF_CUSTOM_RESOURCES: [&str; 8] =
+    ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
 /// One object of the file in the scene.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +57,8 @@ pub struct Scene {
     existing: usize,
     /// The kinds that CRDs of the file define, by apiVersion and kind: `CustomResourceDefinition/NAME`.
     definitions: FxHashMap<(String, String), String>,
+    /// The kinds that CRDs define which the file creates.
+    new_kinds: Vec<Resource>,
     /// The namespaces of the objects of the file, by `metadata.uid`.
     saved: FxHashMap<String, String>,
     /// The apiVersion, kind, namespace and name of each object of the file.
@@ -84,6 +90,7 @@ impl Scene {
             needs: Needs::default(),
             unread_last: Vec::new(),
             definitions: definitions(objects),
+            new_kinds: Vec::new(),
             saved: FxHashMap::default(),
             names: FxHashSet::default(),
         };
@@ -94,6 +101,9 @@ impl Scene {
             scene.placed.push(placed);
         }
         for (object, placed) in objects.iter().zip(&scene.placed) {
+            if placed.arrival == Arrival::Created {
+                scene.new_kinds.extend(kinds_of(object));
+            }
             let ManifestObject { api_version, kind, name, uid, .. } = object;
             if !uid.is_empty() {
                 scene.saved.entry(uid.clone()).or_insert_with(|| placed.namespace.clone());
@@ -123,6 +133,32 @@ impl Scene {
     /// The CRD of the file that defines a kind.
     pub(super) fn definition_of(&self, api_version: &str, kind: &str) -> Option<&str> {
         self.definitions.get(&(api_version.to_owned(), kind.to_owned())).map(String::as_str)
+    }
+
+    /// The cluster once the API server serves the kinds that CRDs of the file define: the collector tries those objects
+    /// again whose owners are of these kinds (R8.9). `None` if there are none, beside those of the file.
+    pub fn once_served(&self) -> Option<Scene> {
+        let own: FxHashSet<ObjectId> = self.placed.iter().filter_map(|placed| placed.object).collect();
+        let is_new = |reference: &Reference| {
+            let (api_version, kind) = (self.snapshot.text(reference.api_version), self.snapshot.text(reference.kind));
+            self.new_kinds.iter().any(|new| new.api_version() == api_version && new.kind == kind)
+        };
+        let dependents = self
+            .snapshot
+            .objects()
+            .filter(|(id, object)| !self.new_kinds.is_empty() && !own.contains(id) && object.owners.iter().any(is_new));
+        let again = |(object, stored): (ObjectId, &Object)| Appearing {
+            object,
+            before: Some(stored.owners.to_vec()),
+            loses: Vec::new(),
+        };
+        let appearing: Vec<Appearing> = dependents.map(again).collect();
+        if appearing.is_empty() {
+            return None;
+        }
+        let mut served = Scene { appearing, ..self.clone() };
+        served.snapshot.serve(self.new_kinds.clone());
+        Some(served)
     }
 
     /// What of these needs concerns the cluster as it is: the others are about objects that don't exist yet.
@@ -444,16 +480,29 @@ fn twins(objects: &[ManifestObject]) -> Vec<Twin> {
 
 /// The kinds that CRDs of the file define.
 fn definitions(objects: &[ManifestObject]) -> FxHashMap<(String, String), String> {
-    let mut found = FxHashMap::default();
-    for object in objects.iter().filter(|object| object.kind == "CustomResourceDefinition") {
-        let spec = &object.whole["spec"];
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        for version in spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true) {
-            let api_version = format!("{}/{}", text(&spec["group"]), text(&version["name"]));
-            found.insert((api_version, text(&spec["names"]["kind"])), object.short_name());
-        }
+    let of_object = |object| kinds_of(object).into_iter().map(move |new| (new, ManifestObject::short_name(object)));
+    let all = objects.iter().flat_map(of_object);
+    all.map(|(new, definition)| ((new.api_version(), new.kind), definition)).collect()
+}
+
+/// The kinds that a CRD defines.
+fn kinds_of(object: &ManifestObject) -> Vec<Resource> {
+    if object.kind != "CustomResourceDefinition" {
+        return Vec::new();
     }
-    found
+    let spec = &object.whole["spec"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let versions = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
+    let kind = |version: &Value| Resource {
+        group: text(&spec["group"]),
+        version: text(&version["name"]),
+        plural: text(&spec["names"]["plural"]),
+        kind: text(&spec["names"]["kind"]),
+        namespaced: spec["scope"] == "Namespaced",
+        verbs: VERBS_OF_CUSTOM_RESOURCES.map(str::to_owned).to_vec(),
+        ..Resource::default()
+    };
+    versions.map(kind).collect()
 }
 
 /// Makes symbols of all that may have to be looked up.

@@ -236,16 +236,24 @@ impl<'a> Case<'a> {
     }
 
     fn below(&self, objects: &[ObjectId], end: &Projection) -> Vec<ObjectId> {
+        // Nobody takes back the delete of what is Terminating only then.
+        let goes =
+            |below: &ObjectId| end.goes(*below) || end.leaves(*below) && !self.snapshot().object(*below).terminating();
+        self.below_that(objects, end, goes)
+    }
+
+    /// Everything that may go with these objects if something deletes them, without these.
+    pub(super) fn all_below(&self, objects: &[ObjectId]) -> Vec<ObjectId> {
+        self.below_that(objects, self.projection, |_| true)
+    }
+
+    fn below_that(&self, objects: &[ObjectId], end: &Projection, goes: impl Fn(&ObjectId) -> bool) -> Vec<ObjectId> {
         let mut seen: FxHashSet<ObjectId> = objects.iter().copied().collect();
         let (mut found, mut open) = (Vec::new(), objects.to_vec());
         while let Some(object) = open.pop() {
-            // Nobody takes back the delete of what is Terminating only then.
-            let goes = |below: &ObjectId| {
-                end.goes(*below) || end.leaves(*below) && !self.snapshot().object(*below).terminating()
-            };
             let below = self.graph().dependents(object.into()).iter().chain(self.stage.contents(object));
             let below = below.chain(end.inventory_of(object));
-            let below = below.copied().filter(goes);
+            let below = below.copied().filter(&goes);
             let new: Vec<ObjectId> = below.filter(|below| seen.insert(*below)).collect();
             found.extend(&new);
             open.extend(new);

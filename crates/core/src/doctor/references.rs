@@ -497,6 +497,18 @@ fn consequence(
             );
             outlives.to_owned() + block(case, faults)
         }
+        (Code::OwnerNotServed, _) if faults.iter().all(|fault| owners_are_gone(case, fault)) => {
+            let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();
+            let below = case.all_below(&objects);
+            let lost = Losses::of(case, wanted, objects.into_iter().chain(below)).told(case, false);
+            let armed = pick(
+                "The collector fails on it and retries forever: it stays as long as that kind is not served. Once it \
+                 is, as after its CRD is installed again, the collector deletes it: its owner is gone.",
+                "The collector fails on them and retries forever: they stay as long as that kind is not served. Once \
+                 it is, as after its CRD is installed again, the collector deletes them: their owners are gone.",
+            );
+            armed.to_owned() + &lost + block(case, faults)
+        }
         (Code::OwnerNotServed, _) => {
             let never = pick(
                 "The collector fails on it and retries forever: it is never collected, even if its owners are deleted.",

@@ -228,6 +228,14 @@ impl Resources {
         Resources { all, not_watched, picked, by_kind, by_group_version, described, preferred_versions, server: None }
     }
 
+    /// The same, once these are served, too.
+    #[must_use]
+    pub(super) fn with(&self, new: Vec<Resource>) -> Self {
+        let all = self.all.iter().cloned().chain(new).collect();
+        let resources = Resources::new(all, self.preferred_versions.clone()).of_server(self.server.clone());
+        Resources { described: self.described.clone(), ..resources }
+    }
+
     /// The same, of a server whose discovery described these group versions.
     #[must_use]
     pub fn described(mut self, group_versions: Vec<String>) -> Self {

@@ -209,6 +209,19 @@ impl Snapshot {
         self.confirmed_absent.insert(coordinate);
     }
 
+    /// Lets the API server serve these kinds, of which there is no object yet.
+    pub(crate) fn serve(&mut self, new: Vec<Resource>) {
+        let first = self.resources.len();
+        for resource in &new {
+            let api_version = self.strings.intern(&resource.api_version());
+            self.written_as.push((api_version, self.strings.intern(&resource.kind)));
+        }
+        self.resources = self.resources.with(new);
+        for (id, _) in self.resources.iter().skip(first) {
+            self.covered.entry(self.resources.picked(id)).or_default().everywhere = true;
+        }
+    }
+
     /// Records the facts of an object, and interns the names in them, which may have to be looked up.
     pub fn learn(&mut self, object: ObjectId, fact: Fact) {
         fact.intern_names(&mut self.strings);

@@ -18,12 +18,13 @@ impl World<'_, '_> {
         for one in appearing {
             self.forget(one, &all);
         }
-        for Appearing { object, before, .. } in appearing {
+        for Appearing { object, before, loses } in appearing {
             let node = NodeId::from(*object);
             if !self.is_shown(*object) {
                 continue;
             }
             let after = Stored::of(self.context.snapshot.object(*object));
+            let is_as_before = before.as_ref().is_some_and(|before| **before == *after.owners) && loses.is_empty();
             let kind = match before {
                 None => EventKind::Listed(Some(Box::new(after))),
                 Some(references) => {
@@ -33,7 +34,7 @@ impl World<'_, '_> {
             };
             self.events.push_back(Event { node, kind });
             // What can't be looked up is examined in vain (R3.13, R10.2): that shows on which look-up it depends.
-            if self.rests_on_unread(*object) {
+            if is_as_before || self.rests_on_unread(*object) {
                 self.collector.to_delete.add(node);
             }
         }

@@ -37,7 +37,8 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appearing {
     pub object: ObjectId,
-    /// The references that it had before; `None` if it is new.
+    /// The references that it had before; `None` if it is new. If they are those that it has now, the collector tries
+    /// again what it could not look up before.
     pub before: Option<Vec<Reference>>,
     /// The finalizers that the same change removes from a terminating object. The snapshot still has them.
     pub loses: Vec<Symbol>,

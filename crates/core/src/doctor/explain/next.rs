@@ -172,10 +172,16 @@ fn attention(case: &Case<'_>, object: ObjectId, next: &Next) -> Attention {
         Next::Nothing(idle) => match idle {
             NoAction::NoOwners | NoAction::OwnersSolid | NoAction::InvalidScope(_) => Attention::OnChange,
             NoAction::OnItsWayOut | NoAction::NotWatched | NoAction::SharedUid(_) => Attention::Never,
-            NoAction::Unmappable(_) if Collector::at_rest(case.snapshot(), case.graph()).retried_at_rest(object) => {
-                Attention::Retried
+            NoAction::Unmappable(place) => {
+                let snapshot = case.snapshot();
+                let owner = snapshot.object(object).owners.get(*place);
+                // An owner that the collector has never seen is looked up again and again itself (R3.2, R8.9).
+                let is_absent = owner.is_some_and(|owner| snapshot.by_uid(owner.uid).is_none());
+                match is_absent || Collector::at_rest(snapshot, case.graph()).retried_at_rest(object) {
+                    true => Attention::Retried,
+                    false => Attention::OnChange,
+                }
             }
-            NoAction::Unmappable(_) => Attention::OnChange,
             NoAction::Unread(_) => Attention::Unknown,
         },
         _ => Attention::Queued,
