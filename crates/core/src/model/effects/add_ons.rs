@@ -350,6 +350,8 @@ const ADD_ONS: &[AddOn] = &[
     AddOn { name: "KEDA", domains: &["keda.sh"], workloads: &["keda-operator"], labels: &["keda"], ..NONE },
     // longhorn/longhorn chart/templates/daemonset-sa.yaml
     AddOn { name: "Longhorn", domains: &["longhorn.io"], workloads: &["longhorn-manager"], ..NONE },
+    // kube-object-storage/lib-bucket-provisioner: each store has a provisioner of its own.
+    AddOn { name: "the bucket's provisioner", domains: &["objectbucket.io"], ..NONE },
     // rancher/fleet charts/fleet/templates/deployment.yaml, charts/fleet-agent/templates/deployment.yaml
     AddOn {
         name: "Fleet's agent",

@@ -44,7 +44,9 @@ pub use serving::{
 pub(crate) use serving::{FINALIZERS_REMAIN, REMAINS};
 pub use setters::Setter;
 pub use setters::{contains_setters, read_setters};
-pub use storage::{ClaimFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, VolumeDeleter, VolumeFacts};
+pub use storage::{
+    ClaimFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, VolumeData, VolumeDeleter, VolumeFacts,
+};
 pub use webhooks::{Webhook, WebhookFacts, WebhookRule};
 
 /// The facts of one kind.
@@ -95,7 +97,7 @@ impl Fact {
             Fact::Claim(facts) => facts.volume.as_deref(),
             Fact::VolumeSnapshot(facts) => facts.content.as_deref(),
             Fact::PolicyBinding(facts) => Some(facts.policy.as_str()),
-            Fact::Volume(facts) => facts.class.as_deref(),
+            Fact::Volume(facts) => facts.keeping_class(),
             _ => None,
         };
         let path = match self {

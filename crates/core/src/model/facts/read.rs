@@ -9,7 +9,7 @@ use super::{
     DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts,
     NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, ResourceClaimFacts,
     ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, TokenFacts,
-    VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    VolumeData, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
 };
 use crate::model::effects::{PolicyFacts, policies::is_policy_annotation};
 
@@ -426,6 +426,8 @@ fn kubelet(object: Whole<'_>) -> KubeletReport {
 fn volume(object: Whole<'_>) -> VolumeFacts {
     let claim = object.text(&["spec", "claimRef", "namespace"]).zip(object.text(&["spec", "claimRef", "name"]));
     let heeds_class = object.annotation(VolumeDeleter::PROVISIONED_BY).is_some_and(StorageClassFacts::heeds);
+    let class = object.name(&["spec", "storageClassName"]).filter(|_| heeds_class);
+    let is_on_host = at(object.0, &["spec", "hostPath", "path"]).is_some() && nodes_of(object).is_empty();
     VolumeFacts {
         reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]),
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}")),
@@ -438,8 +440,7 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
             VolumeDeleter::NOT_DELETED.iter().any(|source| !object.0["spec"][source].is_null()),
         ),
         attributes_class: object.name(&["spec", "volumeAttributesClassName"]),
-        on_host: at(object.0, &["spec", "hostPath"]).is_some() && nodes_of(object).is_empty(),
-        class: object.name(&["spec", "storageClassName"]).filter(|_| heeds_class),
+        data: class.map(VolumeData::KeptByClass).or(is_on_host.then_some(VolumeData::OnHost)).map(Box::new),
         nodes: nodes_of(object),
     }
 }

@@ -24,12 +24,19 @@ pub struct VolumeFacts {
     /// The Nodes that its data is on, by their names or host names: those that `spec.nodeAffinity` demands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<String>,
-    /// Its data is on the Nodes that have used it: it is a path of the host, and demands no Node.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub on_host: bool,
-    /// Its StorageClass, if that says whether its provisioner keeps the data.
+    /// What else says where its data is, or what becomes of it. Few volumes have that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<String>,
+    pub data: Option<Box<VolumeData>>,
+}
+
+/// What is special about a volume's data.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum VolumeData {
+    /// It is on the Nodes that have used it: a path of the host that demands no Node.
+    OnHost,
+    /// This StorageClass says whether the provisioner keeps it.
+    KeptByClass(String),
 }
 
 /// What a StorageClass says of the data of its volumes.
@@ -70,6 +77,14 @@ impl VolumeFacts {
 
     /// `spec.persistentVolumeReclaimPolicy` of volumes that are deleted with their data once their claim is gone.
     pub const DELETE: &'static str = "Delete";
+
+    /// The StorageClass that says whether its provisioner keeps the data.
+    pub(crate) fn keeping_class(&self) -> Option<&str> {
+        match self.data.as_deref() {
+            Some(VolumeData::KeptByClass(class)) => Some(class),
+            _ => None,
+        }
+    }
 
     /// Whether the claim that it names is an earlier one, which is gone.
     pub(crate) fn is_released(&self) -> bool {

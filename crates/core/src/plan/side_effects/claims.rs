@@ -84,7 +84,7 @@ impl SideEffects<'_, '_> {
     /// Whether the StorageClass of a volume says that its provisioner keeps the data.
     fn is_archived(&mut self, volume: ObjectId) -> bool {
         let snapshot = self.context.snapshot;
-        let class = snapshot.facts.volume(volume).and_then(|facts| facts.class.as_deref());
+        let class = snapshot.facts.volume(volume).and_then(VolumeFacts::keeping_class);
         let Some((class, classes)) = class.zip(snapshot.resources.by_group_kind("storage.k8s.io", "StorageClass"))
         else {
             return false;

@@ -1,7 +1,11 @@
 //! Pods of a deleted Node: no owner reference leads to them, and yet they are deleted (R9.7).
 
 use crate::{
-    model::{ObjectId, effects::EffectKind, facts::VolumeFacts},
+    model::{
+        ObjectId,
+        effects::EffectKind,
+        facts::{VolumeData, VolumeFacts},
+    },
     plan::{
         outcome::{OutcomeKind, Plan},
         reaction::OutsideEffect,
@@ -86,7 +90,8 @@ impl SideEffects<'_, '_> {
                 continue;
             };
             let is_on_it = facts.nodes.iter().any(|demanded| demanded == host || demanded == name);
-            let is_only_on_it = is_on_it && facts.nodes.len() == 1 || facts.on_host && used.contains(&volume);
+            let is_on_host = facts.data.as_deref() == Some(&VolumeData::OnHost);
+            let is_only_on_it = is_on_it && facts.nodes.len() == 1 || is_on_host && used.contains(&volume);
             if is_only_on_it && self.survival(volume) != Survival::Removed {
                 volumes.push(volume);
             }
