@@ -880,11 +880,11 @@ fn what_waits_only_for_the_target_goes_with_it() {
     home["status"]["phase"] = json!("Terminating");
     let mut of_home = object(("v1", "ConfigMap"), "far", json!({"namespace": "other"}));
     of_home["metadata"]["ownerReferences"] = owners(("v1", "Namespace"), &["vault"]);
-    let ran = on(&[home.clone(), last.clone(), of_home.clone(), at_ten()], "plan locker/last -n vault");
+    let ran = on(&[home.clone(), last.clone(), of_home.clone()], "plan locker/last -n vault");
     says(&ran, &["Namespace/vault", "ConfigMap/far -n other"]);
     // Something else is left in the namespace.
     let other = object(LOCKER, "other", going(sealed.clone()));
-    let ran = on(&[home, last, other, of_home, at_ten()], "plan locker/last -n vault");
+    let ran = on(&[home, last, other, of_home], "plan locker/last -n vault");
     says(&ran, &["then 1 goes"]);
     says_not(&ran, &["Namespace/vault"]);
     // An owner waits in the foreground; its claim goes once it does.

@@ -275,17 +275,11 @@ fn taken_along(world: &World<'_, '_>, request: &Request) -> FxHashSet<ObjectId> 
     let mut reached: FxHashSet<ObjectId> = FxHashSet::default();
     let mut open = add_beneath(&mut reached, request.targets.clone());
     let (blockers, _) = Blockers::now(context);
-    // What is only deleted with the waiter keeps it from nothing.
-    let is_left = |id: ObjectId| world.exists(id) || is_leaving(&id);
     let mut left: FxHashMap<ObjectId, usize> = FxHashMap::default();
     while let Some(object) = open.pop() {
         for waiter in blockers.waited_for_by(object) {
-            let left = left
-                .entry(waiter)
-                .or_insert_with(|| blockers.waits_for(waiter).iter().filter(|id| is_left(**id)).count());
-            if is_left(object) {
-                *left -= 1;
-            }
+            let left = left.entry(waiter).or_insert_with(|| blockers.waits_for(waiter).len());
+            *left -= 1;
             if *left == 0 && !reached.contains(&waiter) {
                 open.extend(add_beneath(&mut reached, vec![waiter]));
                 add_beneath(&mut taken, vec![waiter]);
