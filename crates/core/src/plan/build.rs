@@ -280,7 +280,8 @@ fn taken_along(world: &World<'_, '_>, request: &Request) -> FxHashSet<ObjectId> 
         for waiter in blockers.waited_for_by(object) {
             let left = left.entry(waiter).or_insert_with(|| blockers.waits_for(waiter).len());
             *left -= 1;
-            if *left == 0 && !reached.contains(&waiter) {
+            // What goes by itself needs no target to go first.
+            if *left == 0 && !reached.contains(&waiter) && !context.present().goes(waiter) {
                 open.extend(add_beneath(&mut reached, vec![waiter]));
                 add_beneath(&mut taken, vec![waiter]);
             }

@@ -77,7 +77,8 @@ pub struct SimContext<'a> {
     pub(crate) controllers: ControllerIndex,
     pub(super) adopters: OnceLock<AdopterIndex>,
     pub(crate) managed_apis: ManagedApis,
-    /// What comes of everything if nothing is deleted, once all others have done their part.
+    /// What comes of everything if nothing is deleted: now, and once all others have done their part.
+    present: OnceLock<Projection>,
     later: OnceLock<Projection>,
     /// What comes of everything if nothing is deleted and nothing is mended.
     unmended: OnceLock<Projection>,
@@ -108,6 +109,7 @@ impl<'a> SimContext<'a> {
             controllers: ControllerIndex::default(),
             adopters: OnceLock::new(),
             managed_apis: ManagedApis::default(),
+            present: OnceLock::new(),
             later: OnceLock::new(),
             unmended: OnceLock::new(),
             kept_by_users: OnceLock::new(),
@@ -120,6 +122,11 @@ impl<'a> SimContext<'a> {
     pub fn with_obstacles(mut self, now: Option<i64>) -> Self {
         self.obstacles = Some(Obstacles::of(&self, now));
         self
+    }
+
+    /// What comes of everything in this cluster if nothing is deleted. Simulated once.
+    pub(crate) fn present(&self) -> &Projection {
+        self.present.get_or_init(|| Projection::of(self))
     }
 
     /// What comes of everything in this cluster if nothing is deleted, once all others have done their part: finalizers
