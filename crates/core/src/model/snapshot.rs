@@ -507,9 +507,9 @@ impl SnapshotBuilder {
     }
 
     /// Takes over objects that these strings have interned, under the picked resources of those that they name, and
-    /// their facts. Of several copies of an object, the newest counts, in the place of the first. A name exists once: if
-    /// `made_again`, so it is with several objects of one name, of which the others are gone. The builder has no objects
-    /// yet.
+    /// their facts. Of several copies of an object, the newest counts, in the place of the first. A name exists once:
+    /// if `made_again`, so it is with several objects of one name, of which the others are gone. The builder has no
+    /// objects yet.
     pub fn adopt(&mut self, mut objects: Vec<Object>, facts: Facts, made_again: bool) -> Adopted {
         let snapshot = &mut self.snapshot;
         snapshot.index.reserve(&objects);
