@@ -140,8 +140,8 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     assert!(consequence.contains("never collected"), "{consequence}");
     let [severity, message, consequence] = says(&found, "owner-not-served", "haunted");
     assert_eq!((severity, message), ("Warning", "The owner's kind, gone.test/v1 Ghost, is not served."));
-    let once_served = "it stays as long as that kind is not served. Once it is, as after its CRD is installed again, the \
-        collector deletes it";
+    let once_served = "it stays as long as that kind is not served. Once it is, as after its CRD is installed again, \
+        the collector deletes it";
     assert!(consequence.contains(once_served), "{consequence}");
     let [_, message, _] = says(&found, "owner-not-served", "outdated");
     assert_eq!(message, "The owner's kind, gc.test/v1beta1 Widget, is not served, only gc.test/v1 Widget.");
