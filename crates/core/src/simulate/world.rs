@@ -80,8 +80,6 @@ pub struct SimContext<'a> {
     /// What comes of everything if nothing is deleted: now, and once all others have done their part.
     present: OnceLock<Projection>,
     later: OnceLock<Projection>,
-    /// What comes of everything if nothing is deleted and nothing is mended.
-    unmended: OnceLock<Projection>,
     /// What is Terminating, and keeps a finalizer as long as others use it (R9.40).
     kept_by_users: OnceLock<Vec<(ObjectId, Vec<ObjectId>)>>,
 }
@@ -111,7 +109,6 @@ impl<'a> SimContext<'a> {
             managed_apis: ManagedApis::default(),
             present: OnceLock::new(),
             later: OnceLock::new(),
-            unmended: OnceLock::new(),
             kept_by_users: OnceLock::new(),
         }
     }
@@ -124,7 +121,8 @@ impl<'a> SimContext<'a> {
         self
     }
 
-    /// What comes of everything in this cluster if nothing is deleted. Simulated once.
+    /// What comes of everything in this cluster if nothing is deleted, and nobody mends what is in the way. Simulated
+    /// once.
     pub(crate) fn present(&self) -> &Projection {
         self.present.get_or_init(|| Projection::of(self))
     }
@@ -133,12 +131,6 @@ impl<'a> SimContext<'a> {
     /// of operators, kubelets (R9.37). Simulated once.
     pub fn later(&self) -> &Projection {
         self.later.get_or_init(|| Projection::once_others_finish(self, true))
-    }
-
-    /// What comes of everything in this cluster if nothing is deleted, and nobody mends what is in the way. Simulated
-    /// once.
-    pub(crate) fn unmended(&self) -> &Projection {
-        self.unmended.get_or_init(|| Projection::of(self))
     }
 
     /// What is Terminating and keeps a finalizer as long as others use it, with those who do (R9.40).

@@ -108,10 +108,10 @@ impl SideEffects<'_, '_> {
         self.survival(claim) == Survival::Survives && object.owners.iter().any(|owner| is_gone(owner.uid))
     }
 
+    /// Whether only pods that this delete removes keep such a claim, which goes.
     fn is_ended(&self, claim: ObjectId) -> bool {
         let users = self.context.users_of_claim(claim);
-        self.may_be_ended(claim)
-            && !users.is_empty()
+        !users.is_empty()
             && users.iter().all(|pod| self.survival(*pod) != Survival::Survives)
             && self.context.later().leaves(claim)
     }

@@ -26,9 +26,9 @@ impl World<'_, '_> {
         let Some(obstacles) = &context.obstacles else { return };
         let of_binding = obstacles.admission.policies.iter().filter(|bound| lost.contains(&bound.binding));
         let unbound: Vec<ObjectId> = of_binding.map(|bound| bound.policy).collect();
-        let unmended = context.unmended();
-        self.obstacle_needs.add(&unmended.needs);
-        let kept = unmended.kept_by(|by| match by {
+        let present = context.present();
+        self.obstacle_needs.add(&present.needs);
+        let kept = present.kept_by(|by| match by {
             BlockedBy::Webhook(object, _) | BlockedBy::Api(object) => lost.contains(&object),
             BlockedBy::Policy(policy) => lost.contains(&policy) || unbound.contains(&policy),
             _ => false,
