@@ -10,7 +10,7 @@ use crate::{
     model::{
         Coordinate, GapKind, ListRecord, ObjectId, Origin, Resource, Symbol,
         effects::Severity,
-        facts::{Backend, DefinitionFacts},
+        facts::{Backend, CONTENT_FAILURE, DefinitionFacts},
     },
     simulate::obstacles::{Lack, Reach, reach},
 };
@@ -36,8 +36,6 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
 
 /// The condition of a namespace whose controller can't learn what an API has.
 const NOT_DISCOVERED: &str = "NamespaceDeletionDiscoveryFailure";
-/// The condition of a namespace whose controller can't list or delete what is in it.
-const NOT_DELETED: &str = "NamespaceDeletionContentFailure";
 
 /// Terminating namespaces, which remain as long as a resource can't be read (R9.11). Marks those without any other
 /// content as explained, unless their conditions say something else than `condition`.
@@ -306,7 +304,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     });
     let terminating: Vec<ObjectId> = definition.into_iter().filter(|id| snapshot.object(*id).terminating()).collect();
     findings.explained.extend(&terminating);
-    let related = hanging_namespaces(case, findings, NOT_DELETED);
+    let related = hanging_namespaces(case, findings, CONTENT_FAILURE);
     let full = resource.full_name();
     let [look, without] = convert_again(case, definition, backend.as_ref());
     let remedies = in_order(lacks_service(case, findings, backend.as_ref()), look, without);
@@ -374,7 +372,7 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
     let full = resource.full_name();
     let prefix = prefix(case, resource);
     let said = failure.trim_start_matches("500 Internal Server Error: ");
-    let related = hanging_namespaces(case, findings, NOT_DELETED);
+    let related = hanging_namespaces(case, findings, CONTENT_FAILURE);
     let definition = definition(case, resource);
     let terminating = definition.filter(|id| case.snapshot().object(*id).terminating());
     findings.explained.extend(terminating);

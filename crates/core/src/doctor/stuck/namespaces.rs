@@ -75,7 +75,7 @@ fn refused(case: &Case<'_>, id: ObjectId) -> Option<String> {
 /// Shows the objects that a namespace still has, as its conditions say.
 fn show_remaining(case: &Case<'_>, id: ObjectId, said: &[&Condition]) -> Option<ShellCommand> {
     let named = said.iter().flat_map(|condition| condition.remaining_resources());
-    let kinds: Vec<&str> = named.filter(|name| name.split('.').all(is_label)).collect();
+    let kinds: Vec<String> = named.filter(|name| name.split('.').all(is_label)).collect();
     let namespace = case.snapshot().text(case.snapshot().object(id).name);
     let command = case.kubectl.verb("get").arg(kinds.join(",")).in_namespace(namespace)?;
     (!kinds.is_empty()).then_some(command)

@@ -41,7 +41,7 @@ pub use selector::{LabelRequirement, LabelSelector};
 pub use serving::{
     ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts, ResourceClaimFacts, ServiceCidrFacts,
 };
-pub(crate) use serving::{FINALIZERS_REMAIN, REMAINS};
+pub(crate) use serving::{CONTENT_FAILURE, FINALIZERS_REMAIN, REMAINS};
 pub use setters::Setter;
 pub use setters::{contains_setters, read_setters};
 pub use storage::{

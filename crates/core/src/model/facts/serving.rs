@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The condition of a Namespace that says what is left in it.
 pub(crate) const REMAINS: &str = "NamespaceContentRemaining";
 
+/// The condition of a Namespace that says what could not be deleted in it.
+pub(crate) const CONTENT_FAILURE: &str = "NamespaceDeletionContentFailure";
+
 /// The condition of a Namespace that says which finalizers are left in it.
 pub(crate) const FINALIZERS_REMAIN: &str = "NamespaceFinalizersRemaining";
 
@@ -26,9 +29,9 @@ impl Condition {
     /// (`namespaced_resources_deleter.go`, `crd_finalizer.go`).
     pub fn fails(&self) -> bool {
         match self.kind.as_str() {
-            "NamespaceDeletionDiscoveryFailure"
-            | "NamespaceDeletionGroupVersionParsingFailure"
-            | "NamespaceDeletionContentFailure" => true,
+            "NamespaceDeletionDiscoveryFailure" | "NamespaceDeletionGroupVersionParsingFailure" | CONTENT_FAILURE => {
+                true
+            }
             "Terminating" => self.reason == "InstanceDeletionFailed",
             _ => false,
         }
@@ -44,11 +47,25 @@ impl Condition {
             }
     }
 
-    /// The resources that it says are left in a Namespace, by full name, each once: `Some resources are remaining:
-    /// pods. has 1 resource instances, deployments.apps has 2 resource instances` (`status_condition_utils.go`).
-    pub fn remaining_resources(&self) -> Vec<&str> {
-        let words = self.message.split([' ', ',']).filter(|word| self.kind == REMAINS && word.contains('.'));
-        let mut names: Vec<&str> = words.map(|word| word.trim_matches('.')).collect();
+    /// The resources that it says are left in a Namespace, by full name, each once (`status_condition_utils.go`):
+    /// `Some resources are remaining: pods. has 1 resource instances, deployments.apps has 2 resource instances`, or
+    /// `Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr:
+    /// apps/v1, Resource=deployments`. Empty if it says anything else.
+    pub fn remaining_resources(&self) -> Vec<String> {
+        let mut names: Vec<String> = match self.kind.as_str() {
+            REMAINS => {
+                let words = self.message.split([' ', ',']).filter(|word| word.contains('.'));
+                words.map(|word| word.trim_matches('.').to_owned()).collect()
+            }
+            CONTENT_FAILURE => {
+                let mut parts = self.message.split("unexpected items still remain in namespace: ");
+                let failures = parts.next().and_then(|start| start.split_once("types, ")?.1.split_once(" remaining: "));
+                let names: Option<Vec<String>> = parts.map(of_group_version_resource).collect();
+                let is_all = |names: &Vec<String>| failures.is_some_and(|(all, _)| all == names.len().to_string());
+                names.filter(is_all).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        };
         names.dedup();
         names
     }
@@ -58,6 +75,14 @@ impl Condition {
         let kind = if self.kind == "Terminating" { &self.reason } else { &self.kind };
         format!("{kind}: {}", self.message.trim_end_matches('.'))
     }
+}
+
+/// `deployments.apps` of `shop for gvr: apps/v1, Resource=deployments, `.
+fn of_group_version_resource(text: &str) -> Option<String> {
+    let (group_version, plural) = text.split_once(" for gvr: ")?.1.split_once(", Resource=")?;
+    let plural = plural.trim_end_matches([' ', ',', ']']);
+    let group = group_version.rsplit_once('/')?.0;
+    Some(if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") })
 }
 
 /// A backend that the API server calls.
@@ -225,5 +250,26 @@ mod tests {
         assert!(contains("10.96.0.1") && contains("10.111.255.255") && contains("fd00::1"));
         assert!(!contains("10.112.0.1") && !contains("fd01::1") && !contains("::1"));
         assert!(ServiceCidrFacts { ranges: vec!["0.0.0.0/0".to_owned()] }.contains([9, 9, 9, 9].into()));
+    }
+
+    #[test]
+    fn a_condition_names_the_resources_that_are_left() {
+        let named = |kind: &str, message: &str| {
+            let condition = Condition { kind: kind.to_owned(), message: message.to_owned(), ..Condition::default() };
+            condition.remaining_resources().join(" ")
+        };
+        let remains = "Some resources are remaining: pods. has 1 resource instances, widgets.acme.io has 2 resource \
+            instances";
+        assert_eq!(named(REMAINS, remains), "pods widgets.acme.io");
+        let left = |gvr: &str| format!("unexpected items still remain in namespace: shop for gvr: {gvr}");
+        let failed = |number: u32, what: &str| {
+            named(CONTENT_FAILURE, &format!("Failed to delete all resource types, {number} remaining: {what}"))
+        };
+        assert_eq!(failed(1, &left("/v1, Resource=pods")), "pods");
+        let both = format!("[{}, {}]", left("/v1, Resource=pods"), left("acme.io/v1, Resource=widgets"));
+        assert_eq!(failed(2, &both), "pods widgets.acme.io");
+        // Whatever else fails may be about any resource.
+        assert_eq!(failed(2, &format!("[{}, admission webhook denied it]", left("/v1, Resource=pods"))), "");
+        assert_eq!(failed(1, "an error on the server"), "");
     }
 }

@@ -8,7 +8,7 @@ use std::{cmp::Reverse, collections::VecDeque, sync::Arc};
 use crate::{
     model::{
         ObjectId, ResourceId, Symbol,
-        facts::{Condition, FINALIZERS_REMAIN, REMAINS},
+        facts::{CONTENT_FAILURE, Condition, FINALIZERS_REMAIN, REMAINS},
     },
     server::{DeleteOptions, OwnDelete, Patch, Propagation},
     simulate::{
@@ -134,7 +134,7 @@ impl SimContext<'_> {
         let all_answer = || !snapshot.is_dump() && snapshot.undiscovered().next().is_none();
         let all_is_read = || !snapshot.is_dump() && snapshot.may_hide(&[namespace]).is_empty();
         // A dump, or a cluster that could not be read completely, says nothing about resources that it lacks.
-        let is_gone = |full_name: &&str| {
+        let is_gone = |full_name: &String| {
             let (plural, group) = full_name.split_once('.').unwrap_or((full_name, ""));
             match snapshot.resources.by_group_plural(group, plural) {
                 Some(resource) => {
@@ -146,10 +146,10 @@ impl SimContext<'_> {
         };
         match condition.kind.as_str() {
             "NamespaceDeletionDiscoveryFailure" => all_answer(),
-            "NamespaceDeletionContentFailure" => content.is_empty() && all_answer() && all_is_read(),
-            REMAINS => {
+            REMAINS | CONTENT_FAILURE => {
                 let named = condition.remaining_resources();
-                if named.is_empty() { content.is_empty() && all_is_read() } else { named.iter().all(is_gone) }
+                let is_empty = || content.is_empty() && all_answer() && all_is_read();
+                if named.is_empty() { is_empty() } else { named.iter().all(is_gone) }
             }
             FINALIZERS_REMAIN => {
                 let mut finalizers = content.iter().flat_map(|id| snapshot.object(*id).finalizers.iter());
