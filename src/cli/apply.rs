@@ -3,7 +3,8 @@
 use crate::{
     operations::{
         Opening, OperationError, ReadScope, Session, TargetConfig,
-        apply::{FileFormat, ManifestFile, fixed, predict_apply},
+        apply::{FileFormat, fixed, predict_apply},
+        manifests::ManifestFile,
         targets::TargetError,
         usage,
     },
@@ -22,7 +23,7 @@ use gc_core::{
 };
 
 use super::{
-    args::{GlobalArgs, PlanArgs, SourceArgs},
+    args::{GlobalArgs, PlanArgs, SourceArgs, TargetArgs},
     doctor::same,
     plan::printer,
     report::{Exit, Report, heading},
@@ -34,7 +35,8 @@ const DEFAULT_NAMESPACE: &str = "default";
 /// Predicts an apply, or prints the file with its owner references mended.
 pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, OperationError> {
     check(args)?;
-    let files = read(args)?;
+    let TargetArgs { filenames, kustomize, recursive, .. } = &args.targets;
+    let files = ManifestFile::read(filenames, kustomize.as_deref(), *recursive).map_err(TargetError::from)?;
     let source = global.source(&args.source)?;
     let everything = TargetConfig::scope(None);
     let opening = global.opening(&source, &everything, ReadScope::Diagnosis)?;
@@ -68,13 +70,6 @@ fn check(args: &PlanArgs) -> Result<(), OperationError> {
         }
         (false, _) => Ok(()),
     }
-}
-
-fn read(args: &PlanArgs) -> Result<Vec<ManifestFile>, OperationError> {
-    Ok(match &args.targets.kustomize {
-        Some(folder) => ManifestFile::kustomized(folder)?,
-        None => ManifestFile::read(&args.targets.filenames, args.targets.recursive)?,
-    })
 }
 
 /// As in kubectl, no object may be in another namespace than `-n` says.

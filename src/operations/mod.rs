@@ -14,6 +14,7 @@ pub mod evidence;
 pub mod examine;
 pub mod hold;
 pub mod live;
+pub mod manifests;
 pub mod open;
 pub mod predict;
 pub mod restore;

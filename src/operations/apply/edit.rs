@@ -7,10 +7,7 @@ use serde_json::{Value, json};
 use gc_cluster::archive::yaml_of;
 use gc_core::apply::{Mend, Mending};
 
-use super::{
-    read::{Document, ManifestFile, yaml_value},
-    spans::Spans,
-};
+use crate::operations::manifests::{Document, ManifestFile, Spans, yaml_value};
 
 /// How to write the mended file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,10 @@
 //! What would be collected at once if a file were applied, and the file with its owner references mended.
 
 mod edit;
-mod read;
-mod spans;
 #[cfg(test)]
 mod tests;
 
 pub use edit::{FileFormat, Fixed, fixed};
-pub use read::{Found, ManifestFile};
 
 use rustc_hash::FxHashMap;
 

@@ -1,7 +1,7 @@
-use crate::operations::targets::TargetError;
+use crate::operations::manifests::{ManifestError, ManifestFile};
 use gc_core::apply::{Mend, Mending};
 
-use super::{FileFormat, ManifestFile, fixed};
+use super::{FileFormat, fixed};
 
 fn file(text: &str) -> ManifestFile {
     ManifestFile::parse("backup", text.to_owned()).unwrap()
@@ -183,8 +183,8 @@ fn what_is_no_object_is_an_error() {
     assert_eq!(error("- a\n"), "f: a list instead of a Kubernetes object");
     assert_eq!(error("kind: A\n"), "f: the object has no apiVersion");
     assert_eq!(error("apiVersion: v1\nkind: List\nitems: [7]\n"), "f, item 1: a number instead of a Kubernetes object");
-    assert!(matches!(ManifestFile::parse("f", "{".to_owned()), Err(TargetError::Malformed { .. })));
-    assert!(matches!(ManifestFile::parse("f", "a: [".to_owned()), Err(TargetError::Malformed { .. })));
+    assert!(matches!(ManifestFile::parse("f", "{".to_owned()), Err(ManifestError::Malformed { .. })));
+    assert!(matches!(ManifestFile::parse("f", "a: [".to_owned()), Err(ManifestError::Malformed { .. })));
     assert_eq!(file("# nothing\n").objects().count(), 0);
 }
 
@@ -211,7 +211,8 @@ fn words_without_quotes_are_true_and_false() {
         let object = file.objects().next().unwrap().object.clone();
         (object.malformed.clone(), object.written()[0].controller, object.written()[0].name.clone())
     };
-    assert_eq!(with("{name: n, controller: yes}"), (Some("name is not a text".to_owned()), Some(true), String::new()));
+    let wrong = "name is not a text (put it in quotes)".to_owned();
+    assert_eq!(with("{name: n, controller: yes}"), (Some(wrong), Some(true), String::new()));
     assert_eq!(with("{name: 'n', controller: Off}"), (None, Some(false), "n".to_owned()));
     assert_eq!(with("{name: nn, controller: true}"), (None, Some(true), "nn".to_owned()));
 }

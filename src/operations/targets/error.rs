@@ -1,10 +1,10 @@
 //! Errors of TARGETs. Each says what to type instead.
 
-use std::{fmt, io};
+use std::fmt;
 
-use super::SelectorError;
+use super::{super::manifests::ManifestError, SelectorError};
 use gc_core::{
-    apply::{Place, name_of},
+    apply::Place,
     model::{UnknownType, type_names::did_you_mean},
 };
 
@@ -71,34 +71,9 @@ pub enum TargetError {
          or use -l"
     )]
     FieldNeedsServer { fields: String },
-    /// `-f https://…` can't be fetched.
-    #[error("-f {url}: unable to read the URL: {why}")]
-    Url { url: String, why: String },
-    /// `kubectl kustomize` fails.
-    #[error("-k {folder}: {why}")]
-    Kustomize { folder: String, why: String },
-    /// A manifest that cannot be read.
-    #[error("-f {}: {source}", name_of(path))]
-    Unreadable { path: String, source: io::Error },
-    /// A manifest that is not UTF-8.
-    #[error("-f {}: not UTF-8", name_of(path))]
-    NotUtf8 { path: String },
-    /// A folder without manifests.
-    #[error("-f {path}: no manifests in this folder (.yaml, .yml, .json){}",
-        if *recursive { "" } else { "; -R looks into its folders too" })]
-    NoManifestFiles { path: String, recursive: bool },
-    /// Files without objects.
-    #[error("-f {}: no objects in it", name_of(path))]
-    NoManifests { path: String },
-    /// Malformed JSON or YAML, or metadata of a wrong type.
-    #[error("{place}: malformed: {message}")]
-    Malformed { place: Place, message: String },
-    /// A document that is no object.
-    #[error("{place}: {found} instead of a Kubernetes object")]
-    NotAnObject { place: Place, found: &'static str },
-    /// An object without a required field.
-    #[error("{place}: the object has no {field}")]
-    MissingField { place: Place, field: &'static str },
+    /// `-f` or `-k` can't be read.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
     /// An object whose name the server will generate.
     #[error("{place}: this {kind} has only a generateName: name the object as TYPE/NAME")]
     GeneratedName { place: Place, kind: String },

@@ -1,6 +1,6 @@
 //! What fuzzers call: see [`crate::fuzzing`].
 
-use super::{FieldSelector, LabelSelector, TargetQuery, TargetWords, manifest};
+use super::{super::manifests::ManifestFile, FieldSelector, LabelSelector, TargetQuery, TargetWords};
 
 /// Parses a text as everything that names objects.
 pub(crate) fn parse(text: &str) {
@@ -14,5 +14,5 @@ pub(crate) fn parse(text: &str) {
     let words = || text.split_whitespace().map(str::to_owned).collect();
     drop(TargetQuery::parse(&TargetWords { targets: words(), ..TargetWords::default() }));
     drop(TargetQuery::parse(&TargetWords { targets: words(), all: true, ..TargetWords::default() }));
-    drop(manifest::objects("manifest", text));
+    drop(ManifestFile::parse("manifest", text.to_owned()));
 }

@@ -1,8 +1,7 @@
 //! TARGETs: from typed arguments to objects, as in kubectl.
 //!
 //! ```text
-//! selector  -l and --field-selector     manifest   -f: the objects in files
-//! keep      --keep
+//! selector  -l and --field-selector     keep  --keep
 //! resolve   a query with resolved types to objects of a snapshot
 //! ```
 
@@ -10,7 +9,6 @@ mod error;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod fuzzing;
 mod keep;
-pub(super) mod manifest;
 mod resolve;
 mod selector;
 
@@ -24,7 +22,11 @@ pub use selector::{FieldSelector, LabelSelector, SelectorError};
 
 use std::collections::BTreeSet;
 
-use gc_core::model::{Identity, ResourceId, Resources};
+use super::manifests::{ManifestError, ManifestFile};
+use gc_core::{
+    apply::ManifestObject,
+    model::{Identity, Mapping, ResourceId, Resources},
+};
 
 /// The arguments that name targets, as typed.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +60,7 @@ enum Form {
     /// `TYPE,TYPE -l …`
     Selected { types: Vec<String>, selection: Selection },
     /// `-f`
-    Manifests(Vec<manifest::Entry>),
+    Manifests(Vec<Entry>),
 }
 
 /// One `TYPE/NAME`.
@@ -138,7 +140,7 @@ pub fn type_and_names(words: &[String]) -> Result<Vec<(String, String)>, TargetE
 impl TargetQuery {
     /// These objects, each in its own namespace. Their uids don't count.
     pub fn of_objects(objects: &[Identity]) -> Self {
-        let entry = |object: &Identity| manifest::Entry {
+        let entry = |object: &Identity| Entry {
             place: Place::default(),
             api_version: object.api_version.clone(),
             kind: object.kind.clone(),
@@ -160,6 +162,57 @@ impl TargetQuery {
                 Ok(TypedQuery { types, selection, ..TypedQuery::default() })
             }
         }
+    }
+}
+
+/// An object in a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    place: Place,
+    api_version: String,
+    kind: String,
+    name: String,
+    namespace: Option<String>,
+}
+
+impl Entry {
+    fn of(object: &ManifestObject) -> Result<Self, TargetError> {
+        let ManifestObject { place, api_version, kind, name, namespace, .. } = object.clone();
+        if let Some(what) = &object.malformed {
+            return Err(ManifestError::Malformed { place, message: format!("metadata.{what}") }.into());
+        }
+        if name.is_empty() {
+            return Err(match object.generate_name.is_empty() {
+                true => ManifestError::MissingField { place, field: "metadata.name" }.into(),
+                false => TargetError::GeneratedName { place, kind },
+            });
+        }
+        Ok(Entry { place, api_version, kind, name, namespace: Some(namespace).filter(|own| !own.is_empty()) })
+    }
+
+    /// The object, with its kind resolved.
+    fn wanted(self, resources: &Resources) -> Result<NamedTarget, TargetError> {
+        let Mapping::Served(id) = resources.map(&self.api_version, &self.kind) else {
+            let mut served: Vec<String> = Vec::new();
+            for (_, resource) in resources.iter().filter(|(_, resource)| resource.kind.eq_ignore_ascii_case(&self.kind))
+            {
+                let api_version = resource.api_version();
+                if !served.contains(&api_version) {
+                    served.push(api_version);
+                }
+            }
+            let Entry { place, api_version, kind, .. } = self;
+            return Err(TargetError::UnknownKind { place, api_version, kind, served });
+        };
+        let namespaced = resources.get(id).namespaced;
+        Ok(NamedTarget {
+            resource: resources.picked(id),
+            namespaced,
+            name: self.name,
+            // kubectl allows a namespace in a cluster-scoped manifest, and ignores it.
+            namespace: self.namespace.filter(|_| namespaced),
+            place: Some(self.place),
+        })
     }
 }
 
@@ -274,10 +327,9 @@ impl TargetQuery {
             if let Some(target) = args.targets.first() {
                 return Err(TargetError::ManifestAndTarget { target: target.clone() });
             }
-            let entries = match &args.kustomize {
-                Some(folder) => manifest::kustomized(folder)?,
-                None => manifest::read(&args.filenames, args.recursive)?,
-            };
+            let files = ManifestFile::read(&args.filenames, args.kustomize.as_deref(), args.recursive)?;
+            let objects = files.iter().flat_map(ManifestFile::objects);
+            let entries = objects.map(|found| Entry::of(&found.object)).collect::<Result<_, _>>()?;
             return Ok(Some(TargetQuery { form: Form::Manifests(entries) }));
         }
         let Some(first) = args.targets.first() else {

@@ -164,7 +164,7 @@ impl Reader {
 
     fn own_text(&mut self, field: &str, value: &Value) -> Option<String> {
         if !value.is_string() && !value.is_null() {
-            self.wrong(field, "a text");
+            self.wrong(field, "a text (put it in quotes)");
         }
         value.as_str().map(str::to_owned)
     }

@@ -1,12 +1,19 @@
 use proptest::prelude::*;
 
 use super::{TargetQuery, args, resources};
-use crate::operations::targets::{TargetError, TypedQuery, manifest};
+use crate::operations::{
+    manifests::ManifestFile,
+    targets::{Entry, TargetError, TypedQuery},
+};
+
+fn entries(text: &str) -> Result<Vec<Entry>, TargetError> {
+    ManifestFile::parse("m.yaml", text.to_owned())?.objects().map(|found| Entry::of(&found.object)).collect()
+}
 
 fn names(text: &str) -> String {
-    match manifest::objects("m.yaml", text) {
+    match entries(text) {
         Ok(entries) => {
-            let show = |entry: &manifest::Entry| {
+            let show = |entry: &Entry| {
                 let namespace = entry.namespace.as_deref().unwrap_or("-");
                 format!("{}:{}:{namespace}/{}", entry.api_version, entry.kind, entry.name)
             };
@@ -21,7 +28,7 @@ fn manifests_name_objects() {
     let cases = [
         ("", ""),
         ("# nothing\n---\n---\n", ""),
-        ("apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\nspec: {1: x, y: [z]}\n", "v1:Pod:n/a"),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: m}\nspec: {1: x, y: [z]}\n", "v1:Pod:m/a"),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: ''}\n", "v1:Pod:-/a"),
         (
             "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: \
@@ -59,6 +66,15 @@ fn broken_manifests_say_where() {
             "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n",
             "m.yaml: this Pod has only a generateName: name the object as TYPE/NAME",
         ),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: [a]}\n",
+            "m.yaml: malformed: metadata.name is not a text (put it in quotes)",
+        ),
+        // YAML 1.1, which kubectl reads, has more words for true and false.
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\n",
+            "m.yaml: malformed: metadata.namespace is not a text (put it in quotes)",
+        ),
         ("---\n---\nhello\n", "m.yaml, document 2: text instead of a Kubernetes object"),
         ("[]", "m.yaml: a list instead of a Kubernetes object"),
         ("apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n", "m.yaml, item 1: the object has no apiVersion"),
@@ -67,7 +83,9 @@ fn broken_manifests_say_where() {
     for (text, expected) in cases {
         assert_eq!(names(text), expected, "{text}");
     }
-    for text in ["{", "a: b: c", "apiVersion: v1\nkind: Pod\nmetadata: {name: [a]}\n", "{\"kind\": 5}"] {
+    let second = names("kind: Pod\n---\na: [\n");
+    assert!(second.starts_with("m.yaml, document 2: malformed: ") && second.contains("line 4"), "{second}");
+    for text in ["{", "a: b: c", "a: [", "{\"kind\": 5,}"] {
         let error = names(text);
         assert!(error.starts_with("m.yaml: malformed: ") && error.contains("line "), "{error}");
     }
@@ -129,16 +147,16 @@ fn folders_are_searched_as_kubectl_does() {
 #[test]
 fn namespaces_of_manifests_count_where_the_kind_has_them() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\n---\napiVersion: v1\nkind: \
-        Node\nmetadata: {name: b, namespace: m}\n";
+    let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: m}\n---\napiVersion: v1\nkind: \
+        Node\nmetadata: {name: b, namespace: o}\n";
     std::fs::write(file.path(), text).unwrap();
     let path = file.path().display().to_string();
     let query = typed(&[&path], false).unwrap();
     assert!(query.any_cluster_scoped(&resources()));
-    assert_eq!(query.own_namespaces().collect::<Vec<_>>(), ["n"]);
-    assert!(query.check_namespace("n").is_ok());
-    let error = query.check_namespace("m").unwrap_err().to_string();
-    assert_eq!(error.replace(&path, "f"), r#"f: "a" is in namespace "n", -n says "m": pass -n n, or no -n"#);
+    assert_eq!(query.own_namespaces().collect::<Vec<_>>(), ["m"]);
+    assert!(query.check_namespace("m").is_ok());
+    let error = query.check_namespace("o").unwrap_err().to_string();
+    assert_eq!(error.replace(&path, "f"), r#"f: "a" is in namespace "m", -n says "o": pass -n m, or no -n"#);
 }
 
 proptest! {
@@ -151,7 +169,7 @@ proptest! {
             0..12,
         ),
     ) {
-        let _ = manifest::objects("-", &text);
-        let _ = manifest::objects("-", &parts.concat());
+        let _ = entries(&text);
+        let _ = entries(&parts.concat());
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A value in a text. Children are numbers of other nodes.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(in crate::operations) struct Node {
     /// Without the space and comments behind it.
     pub range: Range<usize>,
     pub content: Content,
@@ -16,7 +16,7 @@ pub(super) struct Node {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Content {
+pub(in crate::operations) enum Content {
     /// Whether it is written without quotes and tags.
     Scalar {
         plain: bool,
@@ -30,7 +30,7 @@ pub(super) enum Content {
 
 /// All values of a document.
 #[derive(Clone, Debug)]
-pub(super) struct Spans<'t> {
+pub(in crate::operations) struct Spans<'t> {
     text: &'t str,
     nodes: Vec<Node>,
     root: usize,
@@ -46,7 +46,7 @@ struct Open {
 
 impl<'t> Spans<'t> {
     /// Of the only document in a text; `None` if there are several, or it can't be read.
-    pub(super) fn of(text: &'t str) -> Option<Self> {
+    pub(in crate::operations) fn of(text: &'t str) -> Option<Self> {
         let mut nodes: Vec<Node> = Vec::new();
         let mut open: Vec<Open> = Vec::new();
         let mut root = None;
@@ -94,7 +94,7 @@ impl<'t> Spans<'t> {
     }
 
     /// Makes `true` and `false` of the words that kubectl, which reads YAML 1.1, takes for these: `yes`, `off`, `n`.
-    pub(super) fn resolve_words(&self, document: &mut Value) {
+    pub(in crate::operations) fn resolve_words(&self, document: &mut Value) {
         let mut open = vec![(self.root, document)];
         while let Some((number, value)) = open.pop() {
             match (&self.nodes[number].content, value) {
@@ -117,17 +117,17 @@ impl<'t> Spans<'t> {
         }
     }
 
-    pub(super) fn node(&self, number: usize) -> &Node {
+    pub(in crate::operations) fn node(&self, number: usize) -> &Node {
         &self.nodes[number]
     }
 
     /// The value of a node, in quotes or not.
-    pub(super) fn source(&self, number: usize) -> &'t str {
+    pub(in crate::operations) fn source(&self, number: usize) -> &'t str {
         &self.text[self.nodes[number].range.clone()]
     }
 
     /// The object to which these items of lists lead.
-    pub(super) fn object(&self, path: &[usize]) -> Option<usize> {
+    pub(in crate::operations) fn object(&self, path: &[usize]) -> Option<usize> {
         path.iter().try_fold(self.root, |at, index| {
             let (_, items) = self.entry(at, "items")?;
             self.items(items)?.get(*index).copied()
@@ -135,21 +135,21 @@ impl<'t> Spans<'t> {
     }
 
     /// The key and the value of a field of a mapping.
-    pub(super) fn entry(&self, mapping: usize, field: &str) -> Option<(usize, usize)> {
+    pub(in crate::operations) fn entry(&self, mapping: usize, field: &str) -> Option<(usize, usize)> {
         let Content::Mapping(entries) = &self.nodes[mapping].content else { return None };
         let is_it = |(key, _): &&(usize, usize)| unquoted(self.source(*key)) == field;
         entries.iter().find(is_it).copied()
     }
 
     /// All entries of a mapping.
-    pub(super) fn entries(&self, mapping: usize) -> &[(usize, usize)] {
+    pub(in crate::operations) fn entries(&self, mapping: usize) -> &[(usize, usize)] {
         match &self.nodes[mapping].content {
             Content::Mapping(entries) => entries,
             _ => &[],
         }
     }
 
-    pub(super) fn items(&self, list: usize) -> Option<&[usize]> {
+    pub(in crate::operations) fn items(&self, list: usize) -> Option<&[usize]> {
         match &self.nodes[list].content {
             Content::List(items) => Some(items),
             _ => None,
@@ -163,7 +163,7 @@ fn unquoted(source: &str) -> &str {
 }
 
 /// What a word without quotes means in YAML 1.1, but not in YAML 1.2.
-pub(super) fn truth_of(word: &str) -> Option<bool> {
+pub(in crate::operations) fn truth_of(word: &str) -> Option<bool> {
     const TRUE: [&str; 8] = ["y", "Y", "yes", "Yes", "YES", "on", "On", "ON"];
     const FALSE: [&str; 8] = ["n", "N", "no", "No", "NO", "off", "Off", "OFF"];
     let word = word.trim();
