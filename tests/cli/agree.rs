@@ -54,7 +54,8 @@ pub(super) fn claim(owner: &str) -> [Value; 2] {
         object(("v1", "PersistentVolumeClaim"), "gold", json!({"ownerReferences": owners(LOCKER, &[owner])}));
     claim["spec"] = json!({"volumeName": "pv1"});
     claim["status"] = json!({"phase": "Bound"});
-    let mut volume = object(("v1", "PersistentVolume"), "pv1", json!({"namespace": null}));
+    let made_by = json!({"pv.kubernetes.io/provisioned-by": "x.y"});
+    let mut volume = object(("v1", "PersistentVolume"), "pv1", json!({"namespace": null, "annotations": made_by}));
     volume["spec"] = json!({"persistentVolumeReclaimPolicy": "Delete", "csi": {"driver": "x.y", "volumeHandle": "h"},
         "claimRef": {"namespace": "vault", "name": "gold", "uid": "gold"}});
     volume["status"] = json!({"phase": "Bound"});

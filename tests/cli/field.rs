@@ -328,7 +328,9 @@ fn a_claim_that_goes_anyway_is_not_kept() {
     let claim = |name: &str, volume: &str, more: Value| {
         let mut claim = object(CLAIMS, name, more);
         claim["spec"] = json!({"volumeName": volume});
-        let mut of = object(("v1", "PersistentVolume"), volume, json!({"namespace": null}));
+        let made_by = json!({"pv.kubernetes.io/provisioned-by": "disk.bank.dev"});
+        let more = json!({"namespace": null, "annotations": made_by});
+        let mut of = object(("v1", "PersistentVolume"), volume, more);
         of["spec"] = json!({"persistentVolumeReclaimPolicy": "Delete", "csi": {"driver": "disk.bank.dev"},
             "claimRef": {"namespace": "vault", "name": name, "uid": claim["metadata"]["uid"]}});
         [claim, of]

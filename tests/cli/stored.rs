@@ -63,10 +63,23 @@ fn a_provisioner_may_keep_the_data() {
     says(&of("disks.bank.dev", json!({"archiveOnDelete": "true"}), line), &["DATA LOSS"]);
 }
 
+/// A volume of a CSI driver that no provisioner made: nobody deletes it.
+#[test]
+fn the_data_of_a_volume_that_was_made_by_hand_is_kept() {
+    let [gold, mut volume] = claim("here");
+    let lost = [gold.clone(), volume.clone()];
+    says(&on(&lost, "plan pvc/gold -n vault"), &["DATA LOSS"]);
+    volume["metadata"]["annotations"] = json!(null);
+    let ran = on(&[gold, volume], "plan pvc/gold -n vault");
+    says(&ran, &["DELETES"]);
+    says_not(&ran, &["DATA LOSS", "PersistentVolume/pv1  × deleted"]);
+}
+
 /// A path of the host without a Node of its own is where its pod has run.
 #[test]
 fn the_data_of_a_host_path_is_on_the_node_that_uses_it() {
     let [gold, mut volume] = claim("here");
+    volume["metadata"]["annotations"] = json!(null);
     volume["spec"]["csi"] = json!(null);
     volume["spec"]["hostPath"] = json!({"path": "/data/gold"});
     let mut user = pod("web", json!({}));

@@ -167,8 +167,8 @@ fn token_secrets_follow_their_account() {
     });
 }
 
-/// A claim that is bound to its volume, which comes from this source.
-fn bound(trial: &Trial<'_>, name: &str, policy: &str, source: (&str, Value)) {
+/// A claim that is bound to its volume, which comes from this source, and was made by this provisioner, if any.
+fn bound(trial: &Trial<'_>, name: &str, policy: &str, source: (&str, Value), provisioner: Option<&str>) {
     let volume = trial.global(name);
     let mut spec = json!({
         "accessModes": ["ReadWriteOnce"],
@@ -177,7 +177,8 @@ fn bound(trial: &Trial<'_>, name: &str, policy: &str, source: (&str, Value)) {
         "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": trial.namespace, "name": name},
     });
     spec[source.0] = source.1;
-    let metadata = json!({"name": volume});
+    let annotations = json!({"pv.kubernetes.io/provisioned-by": provisioner});
+    let metadata = json!({"name": volume, "annotations": provisioner.map(|_| annotations)});
     trial.cluster.create(json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec}));
     let spec = json!({
         "accessModes": ["ReadWriteOnce"],
@@ -194,15 +195,22 @@ fn bound(trial: &Trial<'_>, name: &str, policy: &str, source: (&str, Value)) {
     trial.includes(&volume);
 }
 
-/// R9.35: kube-controller-manager deletes host paths below `/tmp`, and can't delete others.
+/// A volume of a CSI driver.
+fn disk() -> (&'static str, Value) {
+    ("csi", json!({"driver": "disks.acme.io", "volumeHandle": "disk-1"}))
+}
+
+/// R9.35: kube-controller-manager deletes host paths below `/tmp`, and can't delete others, nor a CSI driver's volumes
+/// that no provisioner made.
 #[test]
 fn volumes_follow_their_claims() {
     three_ways_on(cluster(), "volumes", |trial| {
         let host_path = |path: &str| ("hostPath", json!({ "path": path }));
-        bound(trial, "goes", "Delete", host_path("/tmp/kubectl-gc-no-such-folder/data"));
-        bound(trial, "fails", "Delete", host_path("/no/such/folder"));
-        bound(trial, "stays", "Retain", host_path("/tmp/kubectl-gc-no-such-folder/data"));
-        ["goes", "fails", "stays"].map(|name| format!("pvc/{name}")).to_vec()
+        bound(trial, "goes", "Delete", host_path("/tmp/kubectl-gc-no-such-folder/data"), None);
+        bound(trial, "fails", "Delete", host_path("/no/such/folder"), None);
+        bound(trial, "stays", "Retain", host_path("/tmp/kubectl-gc-no-such-folder/data"), None);
+        bound(trial, "made-by-hand", "Delete", disk(), None);
+        ["goes", "fails", "stays", "made-by-hand"].map(|name| format!("pvc/{name}")).to_vec()
     });
 }
 
@@ -211,7 +219,7 @@ fn volumes_follow_their_claims() {
 #[ignore = "long: waits for a provisioner"]
 fn volumes_of_a_provisioner_are_waited_for() {
     let trial = trial("provisioned");
-    bound(&trial, "data", "Delete", ("csi", json!({"driver": "disks.acme.io", "volumeHandle": "disk-1"})));
+    bound(&trial, "data", "Delete", disk(), Some("disks.acme.io"));
     let args = ["pvc/data", "-n", trial.namespace.as_str()];
     let plan = trial.cluster.gc(&[&["plan", "-o", "json"], &args[..]].concat()).json();
     let outcomes = plan["outcomes"].as_array().expect("outcomes");
@@ -248,7 +256,7 @@ fn volumes_of_a_provisioner_are_waited_for() {
 #[ignore = "long: waits for two minutes"]
 fn a_provisioner_that_is_away_is_no_failure() {
     let trial = trial("no-provisioner");
-    bound(&trial, "data", "Delete", ("csi", json!({"driver": "disks.acme.io", "volumeHandle": "disk-1"})));
+    bound(&trial, "data", "Delete", disk(), Some("disks.acme.io"));
     let ran = trial.cluster.gc(&["delete", "--yes", "pvc/data", "-n", &trial.namespace]);
     assert!(ran.expect(0).contains("DONE"), "{}\n{}", ran.stdout, ran.stderr);
     assert!(trial.cluster.get(&format!("/api/v1/persistentvolumes/{}", trial.global("data"))).is_some());

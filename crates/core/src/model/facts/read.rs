@@ -435,7 +435,6 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
         deleted_by: VolumeDeleter::of(
             object.annotation(VolumeDeleter::PROVISIONED_BY),
             object.annotation(VolumeDeleter::MIGRATED_TO),
-            at(object.0, &["spec", "csi", "driver"]).and_then(Value::as_str),
             at(object.0, &["spec", "hostPath", "path"]).and_then(Value::as_str),
             VolumeDeleter::NOT_DELETED.iter().any(|source| !object.0["spec"][source].is_null()),
         ),

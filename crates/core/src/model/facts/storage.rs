@@ -116,17 +116,17 @@ impl VolumeDeleter {
     pub(crate) const MIGRATED_TO: &'static str = "pv.kubernetes.io/migrated-to";
 
     /// The sources of volumes for which kube-controller-manager has no plugin that deletes them.
-    pub(crate) const NOT_DELETED: [&str; 4] = ["nfs", "iscsi", "fc", "local"];
+    pub(crate) const NOT_DELETED: [&str; 5] = ["csi", "nfs", "iscsi", "fc", "local"];
 
-    /// By the two annotations, the CSI driver, the path on the host, and whether it has another source that nobody
-    /// deletes, each if the volume has it; `None` if it has none of them
+    /// By the two annotations, the path on the host, and whether it has another source that nobody deletes, each if the
+    /// volume has it; `None` if it has none of them
     /// (`K/pkg/controller/volume/persistentvolume/pv_controller.go:findDeletablePlugin`). Of the plugins that
     /// kube-controller-manager has, only that of host paths deletes volumes, and only below `/tmp`
-    /// (`K/pkg/volume/hostpath/host_path.go:Delete`).
+    /// (`K/pkg/volume/hostpath/host_path.go:Delete`). A provisioner deletes what the annotation says it made, and not
+    /// every volume of its CSI driver (sig-storage-lib-external-provisioner `controller/controller.go:shouldDelete`).
     pub fn of(
         provisioned_by: Option<&str>,
         migrated_to: Option<&str>,
-        driver: Option<&str>,
         host_path: Option<&str>,
         not_deleted: bool,
     ) -> Option<Self> {
@@ -134,7 +134,7 @@ impl VolumeDeleter {
         let filled = |name: &&str| !name.is_empty();
         let plugin = provisioned_by.filter(filled).filter(|_| migrated_to.is_none());
         let below_tmp = host_path.and_then(|path| path.split_once("/tmp/")).is_some_and(|(_, rest)| !rest.is_empty());
-        match plugin.or(migrated_to.filter(filled)).or(driver.filter(filled)) {
+        match plugin.or(migrated_to.filter(filled)) {
             None | Some(HOST_PATH) if below_tmp => Some(VolumeDeleter::Kubernetes),
             None => (host_path.is_some() || not_deleted).then_some(VolumeDeleter::Nobody),
             Some(name) if name.starts_with("kubernetes.io/") => Some(VolumeDeleter::Nobody),
@@ -182,20 +182,20 @@ mod tests {
     #[test]
     fn somebody_or_nobody_deletes_a_volume() {
         let by = |name: &str| Some(Provisioner(name.to_owned()));
-        for (made, moved, driver, path, other, expected) in [
-            (None, None, None, Some("/tmp/a"), false, Some(Kubernetes)),
-            (Some("kubernetes.io/host-path"), None, None, Some("/tmp/a"), false, Some(Kubernetes)),
-            (None, None, None, Some("/data"), false, Some(Nobody)),
-            (None, None, None, Some("/tmp/"), false, Some(Nobody)),
-            (None, None, None, None, true, Some(Nobody)),
-            (Some("kubernetes.io/aws-ebs"), None, None, None, false, Some(Nobody)),
-            (Some("kubernetes.io/aws-ebs"), Some("ebs.csi.aws.com"), None, None, false, by("ebs.csi.aws.com")),
-            (Some("disks.acme.io"), None, None, Some("/data"), true, by("disks.acme.io")),
-            (None, None, Some("disks.acme.io"), None, false, by("disks.acme.io")),
-            (None, None, None, None, false, None),
+        for (made, moved, path, other, expected) in [
+            (None, None, Some("/tmp/a"), false, Some(Kubernetes)),
+            (Some("kubernetes.io/host-path"), None, Some("/tmp/a"), false, Some(Kubernetes)),
+            (None, None, Some("/data"), false, Some(Nobody)),
+            (None, None, Some("/tmp/"), false, Some(Nobody)),
+            (None, None, None, true, Some(Nobody)),
+            (Some("kubernetes.io/aws-ebs"), None, None, false, Some(Nobody)),
+            (Some("kubernetes.io/aws-ebs"), Some("ebs.csi.aws.com"), None, false, by("ebs.csi.aws.com")),
+            (Some("disks.acme.io"), None, Some("/data"), true, by("disks.acme.io")),
+            (None, Some("disks.acme.io"), None, true, by("disks.acme.io")),
+            (None, None, None, false, None),
         ] {
-            let found = VolumeDeleter::of(made, moved, driver, path, other);
-            assert_eq!(found, expected, "{made:?} {moved:?} {driver:?} {path:?} {other}");
+            let found = VolumeDeleter::of(made, moved, path, other);
+            assert_eq!(found, expected, "{made:?} {moved:?} {path:?} {other}");
         }
     }
 }
