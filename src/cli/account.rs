@@ -6,6 +6,7 @@ use crate::{
     operations::{
         OperationError,
         account::{Ended, Observation, Until, Watched},
+        signals::ended,
         usage,
     },
     render::{
@@ -24,7 +25,6 @@ use super::{
     connection::time_of,
     output::apply,
     report::{Exit, Report, heading, print_data, say, terminal_width},
-    signals::ended,
     terminal,
 };
 

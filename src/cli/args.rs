@@ -452,7 +452,10 @@ pub struct ArchiveArgs {
 ///
 /// Use it after a delete that should not have happened, or to copy an application.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Exit codes: 0 success, 1 the command failed, 2 some objects could not be restored.")]
+#[command(
+    after_long_help = "Exit codes: 0 success, 1 the command failed or was interrupted, 2 some objects could not be \
+        restored."
+)]
 pub struct RestoreArgs {
     /// A file written by archive or delete --archive
     #[arg(value_name = "ARCHIVE")]

@@ -26,7 +26,6 @@ mod resources;
 mod restore;
 pub mod role;
 mod screen;
-mod signals;
 mod snapshot;
 pub mod sweep;
 mod terminal;

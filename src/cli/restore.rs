@@ -135,7 +135,9 @@ impl RestoreReport<'_> {
         let data = self.print(restore, mode, restored, &Printer::new(self.global, self.args.output))?;
         let mut report = Report::of(data).with_gaps(&restore.gaps);
         report.notes.extend(self.not_archived());
-        if !view.is_fine() {
+        if view.is_interrupted() {
+            report.exit = Exit::Failed;
+        } else if !view.is_fine() {
             report.exit = Exit::BadNews;
         }
         Ok(report)

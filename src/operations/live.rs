@@ -23,7 +23,10 @@ use gc_core::{
     simulate::Assume,
 };
 
-use super::session::Session;
+use super::{
+    session::Session,
+    signals::{INTERRUPT, Signals, TERMINATE},
+};
 
 /// How long to wait for events under way: on a healthy connection, they take milliseconds.
 const ON_ITS_WAY: Duration = Duration::from_millis(100);
@@ -43,7 +46,7 @@ const TO_BE_TOLD: Duration = Duration::from_secs(5);
 /// How long a sweep's work under way may take to finish.
 const TO_STOP: Duration = Duration::from_secs(15);
 
-/// Whether the user has pressed Ctrl-C. Unset until a command listens: until then, Ctrl-C ends the process.
+/// Whether SIGINT (Ctrl-C) or SIGTERM has come. Unset until a command listens: until then, they end the process.
 static INTERRUPTED: OnceLock<watch::Receiver<bool>> = OnceLock::new();
 
 /// An open connection, and its runtime.
@@ -57,14 +60,20 @@ pub struct Cluster {
 pub type LiveSession = Session<Cluster>;
 
 impl Cluster {
-    /// From now on, the first Ctrl-C stops the work under way in good order; the second ends the process.
-    fn hear_interrupts(&self) {
+    /// From now on, the first SIGINT or SIGTERM stops the work under way in good order; the second ends the process.
+    pub(super) fn hear_interrupts(&self) {
         INTERRUPTED.get_or_init(|| {
             let (heard, receiver) = watch::channel(false);
+            let _runtime = self.runtime.enter();
+            // Heard from here on, not only once the task runs.
+            let signals = Signals::hear(&[INTERRUPT, TERMINATE]);
             self.runtime.spawn(async move {
-                while tokio::signal::ctrl_c().await.is_ok() {
-                    if heard.send_replace(true) {
-                        std::process::exit(130);
+                if let Ok(mut signals) = signals {
+                    loop {
+                        let signal = signals.next().await;
+                        if heard.send_replace(true) {
+                            std::process::exit(128 + signal);
+                        }
                     }
                 }
                 // No signal handler: keep the channel open, so that waiting for an interrupt never ends.
@@ -312,7 +321,7 @@ async fn observed(sweeper: &Sweeper) {
     }
 }
 
-/// Done when the user has pressed Ctrl-C, or after this time.
+/// Done at an interrupt, or after this time.
 async fn called_off(timeout: Option<Duration>) -> Ended {
     let times_out = async {
         // A deadline beyond the clock's range is no deadline.
@@ -332,7 +341,12 @@ fn patience(timeout: Option<Duration>) -> Duration {
     timeout.map_or(PATIENCE, |timeout| (timeout / 2).clamp(PATIENCE, LONGEST_PATIENCE))
 }
 
-/// Done when the user has pressed Ctrl-C since [`LiveSession::hear_interrupts`]. The second time ends the process.
+/// Whether an interrupt has come since [`LiveSession::hear_interrupts`].
+pub(super) fn is_interrupted() -> bool {
+    INTERRUPTED.get().is_some_and(|heard| *heard.borrow())
+}
+
+/// Done at the first interrupt since [`LiveSession::hear_interrupts`]. The second one ends the process.
 pub(super) async fn interrupted() {
     match INTERRUPTED.get() {
         // An interrupt stays set until the process ends.

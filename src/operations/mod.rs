@@ -20,6 +20,7 @@ pub mod predict;
 pub mod restore;
 pub mod rights;
 pub mod session;
+pub mod signals;
 pub mod sweep;
 pub mod targets;
 pub mod unread;

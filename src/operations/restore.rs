@@ -17,7 +17,7 @@ use gc_core::{
 use super::{
     ClusterConfig, Discovered, OperationError,
     approve::{Proposal, World},
-    live::Cluster,
+    live::{Cluster, is_interrupted},
     rights::Rights,
     targets, usage,
 };
@@ -47,15 +47,20 @@ impl Restore {
         Ok(Restore { cluster, resources, gaps, plan })
     }
 
-    /// Restores the objects, or only finds out what would happen.
+    /// Restores the objects, or only finds out what would happen. An interrupt stops it after the writes under way.
     pub fn carry_out(&self, mode: Mode) -> Vec<Restored> {
         let restore = || {
             progress::expect(self.plan.steps.iter().map(Vec::len).sum::<usize>() as u64);
             let mut step = |_: usize, _: &Restored| progress::advance(1);
-            let restored = restore(&self.cluster.connection, &self.plan, self.resources.clone(), mode, &mut step);
+            let restored =
+                restore(&self.cluster.connection, &self.plan, self.resources.clone(), mode, &is_interrupted, &mut step);
             self.cluster.runtime.block_on(restored)
         };
-        if mode == Mode::Apply { progress::during(Work::Restoring, restore) } else { restore() }
+        if mode != Mode::Apply {
+            return restore();
+        }
+        self.cluster.hear_interrupts();
+        progress::during(Work::Restoring, restore)
     }
 
     /// What is served once it is needed.

@@ -2,15 +2,15 @@
 
 use std::io;
 
-use crate::operations::OperationError;
+use super::OperationError;
 
 /// Ctrl-C.
-pub(super) const INTERRUPT: i32 = 2;
-pub(super) const TERMINATE: i32 = 15;
-pub(super) const HANG_UP: i32 = 1;
+pub const INTERRUPT: i32 = 2;
+pub const TERMINATE: i32 = 15;
+pub const HANG_UP: i32 = 1;
 
 /// Hears signals. Where there are none, as on Windows, it hears Ctrl-C.
-pub(super) struct Signals {
+pub struct Signals {
     #[cfg(unix)]
     heard: Vec<(i32, tokio::signal::unix::Signal)>,
 }
@@ -20,7 +20,7 @@ impl Signals {
     ///
     /// # Errors
     /// They can't be heard.
-    pub(super) fn hear(numbers: &[i32]) -> io::Result<Self> {
+    pub fn hear(numbers: &[i32]) -> io::Result<Self> {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
@@ -35,7 +35,7 @@ impl Signals {
     }
 
     /// The number of the next one.
-    pub(super) async fn next(&mut self) -> i32 {
+    pub async fn next(&mut self) -> i32 {
         #[cfg(unix)]
         return std::future::poll_fn(|context| {
             let mut heard = self.heard.iter_mut();
@@ -55,7 +55,7 @@ impl Signals {
 ///
 /// # Errors
 /// They can't be heard.
-pub(super) fn ended() -> Result<impl Future<Output = ()>, OperationError> {
+pub fn ended() -> Result<impl Future<Output = ()>, OperationError> {
     let mut signals = Signals::hear(&[TERMINATE, INTERRUPT]).map_err(OperationError::Runtime)?;
     Ok(async move {
         signals.next().await;

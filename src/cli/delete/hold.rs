@@ -12,6 +12,7 @@ use crate::{
         archive::Archiving,
         delete::{Delete, HeldTarget},
         hold::{HoldOutcome, HoldResult},
+        signals::{INTERRUPT, Signals, TERMINATE},
     },
     render::{
         header::header,
@@ -33,7 +34,6 @@ use super::{
         output::Printer,
         progress::{TICK, spinner},
         report::{Exit, Report, describe_error, say},
-        signals::{INTERRUPT, Signals, TERMINATE},
         terminal::StdTerminal,
     },
     Approved, DeleteArgs, DeleteReport,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    operations::{OperationError, ReadScope, live::Cluster},
+    operations::{OperationError, ReadScope, live::Cluster, signals::ended},
     render::escape::visible,
 };
 use gc_cluster::{
@@ -27,7 +27,6 @@ use super::{
         args::GlobalArgs,
         follow::polled,
         report::{Report, say},
-        signals::ended,
     },
     SweepArgs, SweepConfig, scope,
 };

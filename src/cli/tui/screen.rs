@@ -23,7 +23,7 @@ use ratatui::{
 };
 
 use crate::{
-    cli::signals::{HANG_UP, INTERRUPT, Signals, TERMINATE},
+    operations::signals::{HANG_UP, INTERRUPT, Signals, TERMINATE},
     tui::{Effect, Key, State, draw},
 };
 

@@ -57,6 +57,7 @@ struct SummaryJson {
     different: usize,
     left_out: usize,
     failed: usize,
+    not_tried: usize,
     unfinished: usize,
 }
 
@@ -68,9 +69,11 @@ impl<'a> RestorationDocument<'a> {
                 Outcome::Failed(why) => (Some(why.clone()), None, &[][..]),
                 Outcome::Blocked(by) => (None, Some(named(&view.plan.items[*by].archived)), &[][..]),
                 Outcome::Different(differences) => (None, None, differences.as_slice()),
-                Outcome::WouldBeCreated | Outcome::Created | Outcome::AlreadyBack | Outcome::Same => {
-                    (None, None, &[][..])
-                }
+                Outcome::WouldBeCreated
+                | Outcome::Created
+                | Outcome::AlreadyBack
+                | Outcome::Same
+                | Outcome::NotTried => (None, None, &[][..]),
             };
             RestoredJson {
                 object: named(&item.archived),
@@ -100,6 +103,7 @@ impl<'a> RestorationDocument<'a> {
                 different: view.count(|it| matches!(it, Outcome::Different(_))),
                 left_out: view.count(|it| matches!(it, Outcome::LeftOut(_))),
                 failed: view.count(|it| matches!(it, Outcome::Failed(_) | Outcome::Blocked(_))),
+                not_tried: view.count(|it| matches!(it, Outcome::NotTried)),
                 unfinished: view.restored.iter().filter(|restored| !restored.unfinished.is_empty()).count(),
             },
         }

@@ -54,6 +54,11 @@ impl<'a> RestoreView<'a> {
         self.restored.iter().all(Restored::is_fine)
     }
 
+    /// Whether an interrupt came before every object was tried.
+    pub fn is_interrupted(&self) -> bool {
+        self.restored.iter().any(|restored| restored.outcome == Outcome::NotTried)
+    }
+
     /// The number of objects with such an outcome.
     pub fn count(&self, of: impl Fn(&Outcome) -> bool) -> usize {
         self.restored.iter().filter(|restored| of(&restored.outcome)).count()

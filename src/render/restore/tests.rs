@@ -139,7 +139,7 @@ fn every_outcome_is_told() {
     check(&document);
     assert_eq!(
         document["summary"],
-        json!({"created": 4, "existing": 2, "different": 1, "leftOut": 2, "failed": 2, "unfinished": 1})
+        json!({"created": 4, "existing": 2, "different": 1, "leftOut": 2, "failed": 2, "notTried": 0, "unfinished": 1})
     );
     let outcomes: std::collections::BTreeSet<&str> =
         document["objects"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
@@ -183,6 +183,9 @@ fn verdicts_count_what_they_say() {
     assert_eq!(verdict(Mode::Apply, mixed), "DONE: 1 object created, 8 already existed.");
     let failed = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::Created };
     assert_eq!(verdict(Mode::Apply, failed), "PARTLY DONE: 1 of 9 objects is not as archived.");
+    let interrupted = |index: usize| if index == 0 { Outcome::Created } else { Outcome::NotTried };
+    let not_tried = "NOT FINISHED: interrupted: 1 object created, 8 of 9 objects were not tried.";
+    assert_eq!(verdict(Mode::Apply, interrupted), not_tried);
     assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::Same), "NOTHING TO DO: all 9 objects exist.");
     assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::WouldBeCreated), "CREATES: 9 objects.");
     let some = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::WouldBeCreated };

@@ -77,10 +77,11 @@ impl RestoreView<'_> {
                 (1, Fate::Untouched, "not tried", format!("it needs {}", self.plan.items[*by].archived.place))
             }
             Outcome::Different(differences) => (2, Fate::Warning, "differs", differs(differences)),
-            Outcome::Created => (3, Fate::Kept, "created", detached(restored)),
-            Outcome::WouldBeCreated => (3, Fate::Kept, "would be created", detached(restored)),
-            Outcome::Same | Outcome::AlreadyBack => (4, Fate::Untouched, "exists", detached(restored)),
-            Outcome::LeftOut(why) => (5, Fate::Untouched, "left out", why.to_string()),
+            Outcome::NotTried => (3, Fate::Untouched, "not tried", String::new()),
+            Outcome::Created => (4, Fate::Kept, "created", detached(restored)),
+            Outcome::WouldBeCreated => (4, Fate::Kept, "would be created", detached(restored)),
+            Outcome::Same | Outcome::AlreadyBack => (5, Fate::Untouched, "exists", detached(restored)),
+            Outcome::LeftOut(why) => (6, Fate::Untouched, "left out", why.to_string()),
         }
     }
 
@@ -99,7 +100,13 @@ impl RestoreView<'_> {
         let hint = self.restored.iter().any(with_all);
         sections.add(Heading::Note, hint.then_some("--all also restores objects that a controller recreates"));
         if self.mode == Mode::Apply && !self.is_fine() {
-            sections.add(Heading::Next, ["fix the problems above, then run this again:"]);
+            let only_interrupted =
+                self.restored.iter().all(|restored| restored.is_fine() || restored.outcome == Outcome::NotTried);
+            let first = match only_interrupted {
+                true => "run this again, it creates the rest:",
+                false => "fix the problems above, then run this again:",
+            };
+            sections.add(Heading::Next, [first]);
             sections.add(Heading::Next, [Said::command(self.again)]);
         }
         sections
@@ -118,6 +125,15 @@ impl RestoreView<'_> {
             (true, 0) => {
                 let there = if there == 0 { String::new() } else { format!(", {} already existed", thousands(there)) };
                 (Headline::Done, format!("{new} created{there}."))
+            }
+            (true, _) if self.is_interrupted() => {
+                let not_tried = self.count(|outcome| *outcome == Outcome::NotTried);
+                let were = if not_tried == 1 { "was" } else { "were" };
+                let not_tried = thousands(not_tried);
+                (
+                    Headline::NotFinished,
+                    format!("interrupted: {new} created, {not_tried} of {objects} {were} not tried."),
+                )
             }
             (true, _) => {
                 let are = if not_fine == 1 { "is" } else { "are" };

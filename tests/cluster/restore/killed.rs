@@ -1,12 +1,22 @@
-//! A restore that is killed at any moment, and then repeated.
+//! A restore that is interrupted, or killed at any moment, and then repeated.
 
+use std::{
+    collections::BTreeSet,
+    process::Stdio,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{
     kit::{Archives, archived, outcomes, owned, quiet, restore, text, tree},
     many::stages,
 };
-use crate::harness::{Cluster, Killer, Moment, is_write, uid};
+use crate::harness::{Cluster, CountingProxy, Fault, Gate, Killer, Moment, PATIENCE, is_write, uid};
 
 /// Custom resources with a status, a cycle of owners, and one that owns itself.
 fn objects(namespace: &str) -> Vec<Value> {
@@ -94,4 +104,60 @@ fn each_killed_restore_is_finished(most: usize) {
         }
     }
     assert!(half_way > moments.len() / 3, "only {half_way} of {} were killed half-way", moments.len());
+}
+
+/// The write under way is finished and reported, the rest is not tried, and the next run does it.
+#[test]
+fn an_interrupted_restore_says_what_it_has_done() {
+    let cluster = quiet();
+    let archives = Archives::new();
+    for (signal, format) in [(Signal::INT, "json"), (Signal::TERM, "wide")] {
+        // One after the other: each owns the next. The signal is heard long before the last one.
+        let namespace = cluster.unique("interrupted");
+        let mut all = vec![archived("v1", "Namespace", "", &namespace, &json!({}))];
+        for number in 0..30 {
+            let data = json!({"data": {"number": number.to_string()}});
+            let config = archived("v1", "ConfigMap", &namespace, &format!("c{number:02}"), &data);
+            let owners: Vec<&Value> = all[1..].last().into_iter().collect();
+            all.push(owned(config, &owners));
+        }
+        let archive = archives.write(&namespace, &all);
+        let (proxy, gate, writes) = (CountingProxy::start(cluster), Arc::new(Gate::default()), AtomicUsize::new(0));
+        let held = Arc::clone(&gate);
+        proxy.with(move |request| {
+            let is_third = is_write(request) && writes.fetch_add(1, Ordering::SeqCst) == 2;
+            is_third.then(|| Fault::Before(Arc::clone(&held)))
+        });
+        let mut command = cluster.gc_command(proxy.kubeconfig());
+        command.args(["restore", archive.to_str().unwrap(), "--yes", "-o", format]);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        cluster.wait_until("the third write", PATIENCE, || gate.is_reached());
+        kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), signal).unwrap();
+        gate.open();
+        let ended = child.wait_with_output().unwrap();
+        let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
+        assert_eq!(ended.status.code(), Some(1), "{shown}");
+
+        let there = there(cluster, &namespace).len();
+        assert!((3..all.len()).contains(&there), "{there}: {shown}");
+        let missing = all.len() - there;
+        if format == "json" {
+            let document: Value = serde_json::from_str(&shown).unwrap();
+            assert_eq!(
+                (&document["summary"]["created"], &document["summary"]["notTried"]),
+                (&json!(there), &json!(missing))
+            );
+        } else {
+            let line =
+                format!("NOT FINISHED: interrupted: {there} objects created, {missing} of 31 objects were not tried.");
+            assert!(shown.starts_with(&line) || shown.contains(&format!("\n{line}")), "{shown}");
+            assert!(shown.contains("run this again, it creates the rest:"), "{shown}");
+            assert!(shown.contains(&format!("kubectl gc restore {}", archive.display())), "{shown}");
+        }
+        let again = restore(cluster, &archive, &[]);
+        again.expect(0);
+        let told: BTreeSet<String> = outcomes(&again).into_values().collect();
+        assert_eq!(told, BTreeSet::from(["AlreadyRestored".to_owned(), "Created".to_owned()]));
+        assert_eq!(tree(&self::there(cluster, &namespace)), tree(&all));
+    }
 }

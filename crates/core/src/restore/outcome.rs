@@ -24,6 +24,8 @@ pub enum Outcome {
     Failed(#[serde(skip)] String),
     /// It was not tried, because this object, which it needs, could not be restored.
     Blocked(#[serde(skip)] ItemId),
+    /// It was not tried, because the restore was interrupted before.
+    NotTried,
 }
 
 /// An owner reference that was not restored, because its owner doesn't exist: the collector would delete the object at
@@ -75,7 +77,7 @@ impl Restored {
             Outcome::WouldBeCreated | Outcome::Created | Outcome::AlreadyBack | Outcome::Same | Outcome::LeftOut(_) => {
                 true
             }
-            Outcome::Different(_) | Outcome::Failed(_) | Outcome::Blocked(_) => false,
+            Outcome::Different(_) | Outcome::Failed(_) | Outcome::Blocked(_) | Outcome::NotTried => false,
         };
         fine && self.unfinished.is_empty()
     }

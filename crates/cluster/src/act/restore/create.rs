@@ -33,6 +33,9 @@ const STATUS_TRIES: u32 = 30;
 impl Run<'_> {
     /// Restores one object; the error is the outcome of one that could not be restored.
     pub(super) async fn bring(&self, item: ItemId) -> Result<Restored, Outcome> {
+        if (self.called_off)() {
+            return Err(Outcome::NotTried);
+        }
         let it = self.item(item);
         if let Some(missing) = it.needs.iter().find(|need| !self.is_available(**need)) {
             return Err(Outcome::Blocked(*missing));
@@ -151,6 +154,9 @@ impl Run<'_> {
         let mut body = it.body.clone();
         for tried in 1.. {
             let references = self.references(item).await?;
+            if tried == 1 && (self.called_off)() {
+                return Err(Outcome::NotTried);
+            }
             if let Some(metadata) = body["metadata"].as_object_mut() {
                 metadata.remove("ownerReferences");
                 if !references.written.is_empty() {
@@ -168,7 +174,7 @@ impl Run<'_> {
             } else {
                 self.connection.pause_after(&failure, tried, begun.into_std())
             };
-            let Some(pause) = pause else { return Ok((Err(failure), references)) };
+            let Some(pause) = pause.filter(|_| !(self.called_off)()) else { return Ok((Err(failure), references)) };
             tokio::time::sleep(pause).await;
         }
         unreachable!("no try is without an end")

@@ -47,11 +47,14 @@ pub enum Mode {
 /// Restores the objects of a plan, or only finds out what would happen. `resources` are those that the server serves
 /// now; `describe` is called for each object as soon as it is done. Every error is the outcome of the object it
 /// happened to, so that all results so far are always returned.
+///
+/// As soon as `called_off` says so, nothing more is begun: objects under way are finished, the others are not tried.
 pub async fn restore(
     connection: &Connection,
     plan: &RestorePlan,
     resources: Resources,
     mode: Mode,
+    called_off: &dyn Fn() -> bool,
     describe: &mut dyn FnMut(ItemId, &Restored),
 ) -> Vec<Restored> {
     let left_out = |item: &Item| item.left_out.clone().map(|why| Restored::absent(Outcome::LeftOut(why)));
@@ -62,12 +65,16 @@ pub async fn restore(
         resources,
         undiscovered: None,
         mode,
+        called_off,
         states,
         missing_namespaces: FxHashSet::default(),
         remade_by: OnceLock::new(),
     };
     run.look_for_namespaces().await;
     for step in &plan.steps {
+        if called_off() {
+            break;
+        }
         run.await_watches(step).await;
         let mut done = Vec::with_capacity(step.len());
         let mut turns = futures::stream::iter(step)
@@ -85,8 +92,12 @@ pub async fn restore(
         run.await_bound(step).await;
     }
     run.add_references().await;
+    let called_off = called_off();
     // Every object is in a step, or left out.
-    let unplaced = || Restored::absent(failed("it is missing in the creation order"));
+    let unplaced = || match called_off {
+        true => Restored::absent(Outcome::NotTried),
+        false => Restored::absent(failed("it is missing in the creation order")),
+    };
     run.states.into_iter().map(|state| state.unwrap_or_else(unplaced)).collect()
 }
 
@@ -98,6 +109,8 @@ struct Run<'a> {
     /// Why discovery failed after CRDs were created, if it did.
     undiscovered: Option<String>,
     mode: Mode,
+    /// Whether nothing more must be begun.
+    called_off: &'a dyn Fn() -> bool,
     /// The result of each object; none before its turn.
     states: Vec<Option<Restored>>,
     /// Namespaces that are neither in the archive nor in the cluster.
@@ -107,6 +120,11 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Whether to wait no longer: the time is up, or the restore is called off.
+    fn is_over(&self, until: Instant) -> bool {
+        (self.called_off)() || Instant::now() >= until
+    }
+
     fn item(&self, item: ItemId) -> &Item {
         &self.plan.items[item]
     }

@@ -98,7 +98,7 @@ impl Run<'_> {
         let references = self.item(item).archived.references.iter().zip(&self.item(item).owners);
         for (reference, _) in references.filter(|(_, owner)| matches!(owner, Owner::LeftOut(_))) {
             while self.mode == Mode::Apply && self.look_at(reference).await?.is_err() {
-                if Instant::now() >= *self.remade_by.get_or_init(|| Instant::now() + REMADE_WITHIN) {
+                if self.is_over(*self.remade_by.get_or_init(|| Instant::now() + REMADE_WITHIN)) {
                     return Ok(());
                 }
                 tokio::time::sleep(PAUSE).await;
@@ -201,6 +201,9 @@ impl Run<'_> {
     }
 
     async fn close(&self, item: ItemId, index: usize) -> Result<(), String> {
+        if (self.called_off)() {
+            return Err("it was interrupted before".to_owned());
+        }
         let written = match self.reference(item, index).await {
             Ok(written) => written?,
             Err(Outcome::Failed(why)) => return Err(why),

@@ -91,7 +91,7 @@ impl Run<'_> {
                 Ok(None) => return Some("another client deleted it again: run this again".to_owned()),
                 Err(failure) => format!("it is not known whether it is bound to it: {}", failure.in_full()),
             };
-            if Instant::now() >= until {
+            if self.is_over(until) {
                 return Some(format!("PersistentVolume/{volume} is reserved for it, but {why}"));
             }
             tokio::time::sleep(PAUSE).await;
@@ -129,7 +129,7 @@ impl Run<'_> {
                 Err(error) => return self.not_discovered(&definitions, &error.to_string()),
             }
             let served = definitions.iter().all(|definition| self.is_served(*definition));
-            if served || Instant::now() >= until {
+            if served || self.is_over(until) {
                 return;
             }
             tokio::time::sleep(PAUSE).await;
@@ -166,6 +166,9 @@ impl Run<'_> {
                 }
                 Err(failure) => failure.in_full(),
             };
+            if (self.called_off)() {
+                return Err(format!("it is not established yet: {why}"));
+            }
             if Instant::now() >= until {
                 return Err(format!("it is not established after {} seconds: {why}", SERVED_WITHIN.as_secs()));
             }

@@ -144,7 +144,8 @@ async fn run_of(
     });
     let plan = RestorePlan::new(objects, false).unwrap();
     let mut heard = Vec::new();
-    let restored = restore(&connection.await, &plan, resources, Mode::Apply, &mut |item, _| heard.push(item)).await;
+    let mut describe = |item, _: &Restored| heard.push(item);
+    let restored = restore(&connection.await, &plan, resources, Mode::Apply, &|| false, &mut describe).await;
     // Objects of one step may come in any order.
     let mut rest = heard.as_slice();
     for step in &plan.steps {
@@ -189,6 +190,34 @@ async fn an_answer_that_got_lost_is_found_again() {
         .await;
         is_back(&restored, &store, [Outcome::Created, Outcome::Created]);
         assert_eq!(store.made, 2, "{:?}", store.log);
+    }
+}
+
+#[tokio::test]
+async fn called_off_after_any_request_it_finishes_what_it_began_and_the_next_run_does_the_rest() {
+    let (created, not_tried) = (Outcome::Created, Outcome::NotTried);
+    // The POST of the shop is its third request; that of the ConfigMap is the seventh, and the last one.
+    for (asked, outcomes) in
+        [(0..3, [&not_tried, &not_tried]), (3..7, [&created, &not_tried]), (7..8, [&created, &created])]
+            .into_iter()
+            .flat_map(|(asked, outcomes)| asked.map(move |asked| (asked, outcomes)))
+    {
+        let there = BTreeMap::from([("/api/v1/namespaces/shop".to_owned(), namespace())]);
+        let store = Arc::new(Mutex::new(Store { objects: there, ..Store::default() }));
+        let kept = store.clone();
+        let connection = serve(move |asked| kept.lock().unwrap().answer(asked)).await;
+        let plan = RestorePlan::new(objects(), false).unwrap();
+        let run = async |most: usize| {
+            let called_off = || store.lock().unwrap().log.len() >= most;
+            restore(&connection, &plan, resources(), Mode::Apply, &called_off, &mut |_, _| {}).await
+        };
+        let restored = run(asked).await;
+        let log = store.lock().unwrap().log.clone();
+        assert_eq!(restored.iter().map(|it| &it.outcome).collect::<Vec<_>>(), outcomes, "{asked}: {log:?}");
+        assert!(restored.iter().all(|it| it.unfinished.is_empty()), "the status is written, too: {restored:?}");
+        let begun = |outcome: &Outcome| if *outcome == created { Outcome::AlreadyBack } else { created.clone() };
+        let again = run(usize::MAX).await;
+        is_back(&again, &store.lock().unwrap(), outcomes.map(begun));
     }
 }
 
@@ -489,7 +518,8 @@ async fn what_an_interrupted_run_left_undone_is_to_be_created() {
             SETTINGS => say(200, settings.to_string()),
             _ => say(200, namespace().to_string()),
         });
-        let restored = restore(&connection.await, &plan, resources(), Mode::ClientDryRun, &mut |_, _| {}).await;
+        let restored =
+            restore(&connection.await, &plan, resources(), Mode::ClientDryRun, &|| false, &mut |_, _| {}).await;
         assert!(restored.iter().all(|it| it.outcome == Outcome::AlreadyBack), "{restored:?}");
         [restored[0].to_do, restored[1].to_do]
     };
