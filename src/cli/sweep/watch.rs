@@ -258,7 +258,13 @@ mod tests {
         assert!(error.starts_with(&format!("cannot listen on {address}: ")), "{error}");
         assert!(error.ends_with("; choose another --metrics-bind-address, or leave it out"), "{error}");
         drop(taken);
-        serve(&order, &metrics, &health).await.unwrap();
+    }
+
+    /// Port 0: the system chooses one that is free.
+    #[tokio::test]
+    async fn an_address_that_is_free_is_served() {
+        let order = order("gc sweep --watch --metrics-bind-address=127.0.0.1:0");
+        serve(&order, &Metrics::new(), &Health::new(Duration::from_secs(60))).await.unwrap();
     }
 
     #[tokio::test]
