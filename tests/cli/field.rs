@@ -118,6 +118,35 @@ fn a_late_kubelet_is_not_counted_on() {
     says_not(&ran, &["pod-without-kubelet", "slow-finalizer"]);
 }
 
+/// R9.10: A namespace is not emptied before its pods are gone. What lets it go on is to force-delete those that hang, and
+/// nothing else.
+#[test]
+fn a_namespace_with_hung_pods_needs_only_these_deleted() {
+    let out_of_service = json!([{"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}]);
+    let grace = json!({"deletionTimestamp": "2026-03-01T09:00:00Z", "deletionGracePeriodSeconds": 30});
+    // Some dumps lack the grace period.
+    let bare = json!({"deletionTimestamp": "2026-03-01T09:00:00Z"});
+    for (times, taints) in [(&grace, json!([])), (&grace, out_of_service), (&bare, json!([]))] {
+        let mut namespace = namespace(json!({"deletionTimestamp": "2026-03-01T08:59:00Z"}));
+        let remain = json!({"type": "NamespaceContentRemaining", "status": "True", "reason": "SomeResourcesRemain",
+            "message": "Some resources are remaining: pods. has 2 resource instances"});
+        namespace["status"] = json!({"phase": "Terminating", "conditions": [remain]});
+        let mut node = node("Unknown", "2026-03-01T08:50:00Z");
+        node["spec"]["taints"] = taints.clone();
+        let rest = [object(("v1", "ConfigMap"), "rates", json!({})), object(("v1", "Secret"), "keys", json!({}))];
+        let pods = ["web-0", "web-1"].map(|name| pod(name, times.clone()));
+        let objects = [&[namespace, node, at_ten()][..], &rest, &pods].concat();
+        for line in ["doctor", "explain ns/vault"] {
+            let ran = on(&objects, line);
+            let force = "kubectl delete pods/web-0 pods/web-1 -n vault --cascade=background --wait=false \
+                --ignore-not-found --grace-period=0 --force";
+            says(&ran, &[force]);
+            says_not(&ran, &["delete configmaps", "delete secrets", "delete the remaining objects"]);
+            assert_eq!(ran.out.matches("kubectl delete").count(), 1, "{taints}: {ran}");
+        }
+    }
+}
+
 /// S16: A namespace in which nothing is left has waited for its controller for an hour: nobody knows what keeps it.
 #[test]
 fn an_empty_namespace_should_be_gone_soon() {

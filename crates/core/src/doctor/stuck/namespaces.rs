@@ -15,7 +15,7 @@ use crate::{
     simulate::{BlockedBy, State, world::NAMESPACE_FINALIZER},
 };
 
-use super::{may_be_at_work, objects, since};
+use super::{may_be_at_work, objects, pods::force, since};
 
 /// The namespace controller starts after 5 seconds, retries after 8 and then backs off: within this time, it may just
 /// not be done.
@@ -211,7 +211,15 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     } else {
         "delete the remaining objects in it, as the namespace controller would"
     };
-    if !live.is_empty() {
+    // R9.10: while a pod is left, nothing else is deleted.
+    let is_hung_pod = |id: &&ObjectId| {
+        let object = snapshot.object(**id);
+        object.terminating() && object.finalizers.is_empty() && case.stage.rules(**id).graceful
+    };
+    let hung: Vec<ObjectId> = content.iter().filter(is_hung_pod).copied().collect();
+    if !hung.is_empty() {
+        remedies.push(force(case, &hung));
+    } else if !live.is_empty() {
         remedies.push(Remedy::new(what, delete));
     }
     remedies.push(Remedy::new("see what is left in it", show_remaining(case, id, &said)));

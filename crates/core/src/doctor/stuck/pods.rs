@@ -99,10 +99,16 @@ fn of_kubelet(case: &Case<'_>, wanted: &mut Needs, node: &str) -> Liveness {
 }
 
 fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>) -> Finding {
-    let related = waiting_for(case, &objects);
+    let mut related = waiting_for(case, &objects);
+    // R9.10: while a pod is left, its namespace is not emptied, whoever may end that pod.
+    for id in &objects {
+        let namespace = case.stage.namespace_named(case.snapshot().object(*id).namespace);
+        let waits = namespace.filter(|one| case.snapshot().object(*one).terminating() && !related.contains(one));
+        related.extend(waits);
+    }
     let lasts = objects.iter().any(|id| case.has_been_terminating(*id, POD_COLLECTOR));
     let gone = message.contains("does not exist");
-    let force = case.commands().delete(&objects, "background", &["--grace-period=0", "--force"]);
+    let force = force(case, &objects);
     let one = objects.len() == 1;
     let longest = objects.iter().filter_map(|id| case.terminating_for(*id)).max();
     let after = longest.map_or_else(|| "after".to_owned(), |seconds| format!("{} after", age(seconds)));
@@ -120,21 +126,20 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
         ),
         message,
         related,
-        remedies: [Remedy::new(
-            if one {
-                "force-delete the pod: only if you are certain that its containers no longer run"
-            } else {
-                "force-delete the pods: only if you are certain that their containers no longer run"
-            },
-            force,
-        )
-        .deciding(true)]
-        .into_iter()
-        .chain(look(case, node, gone))
-        .collect(),
+        remedies: [force].into_iter().chain(look(case, node, gone)).collect(),
         objects,
         ..Finding::of(Code::PodWithoutKubelet, node)
     }
+}
+
+/// Force-deletes these pods.
+pub(super) fn force(case: &Case<'_>, pods: &[ObjectId]) -> Remedy {
+    let what = match pods {
+        [_] => "force-delete the pod: only if you are certain that its containers no longer run",
+        _ => "force-delete the pods: only if you are certain that their containers no longer run",
+    };
+    let delete = case.commands().delete(pods, "background", &["--grace-period=0", "--force"]);
+    Remedy::new(what, delete).deciding(true)
 }
 
 /// Shows the Node: whether it can come back, or what hinders its kubelet.
