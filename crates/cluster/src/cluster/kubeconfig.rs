@@ -347,16 +347,18 @@ fn refuse_insecure_authority(cluster: &Cluster) -> Result<(), ConnectError> {
     Err(ConnectError::Setting { what, reason: reason.to_owned() })
 }
 
-/// The cluster with its authority as data, and what messages call that. kube reads files of any size.
+/// A file that the kubeconfig names, as data: kube reads files of any size, and waits for pipes without an end.
+pub(super) fn read_encoded(what: &str, file: &str) -> Result<String, ConnectError> {
+    let encoded = bounded::read_setting(Path::new(file)).map(|bytes| BASE64_STANDARD.encode(bytes));
+    encoded.map_err(|error| ConnectError::Setting { what: format!("{what} {file}"), reason: error.to_string() })
+}
+
+/// The cluster with its authority as data, and what messages call that.
 fn with_authority_read(mut cluster: Cluster) -> Result<(Cluster, String), ConnectError> {
     let file = cluster.certificate_authority.take().filter(|_| cluster.certificate_authority_data.is_none());
     let Some(file) = file else { return Ok((cluster, "the cluster's certificate-authority-data".to_owned())) };
-    let what = format!("certificate authority {file}");
-    match bounded::read_setting(Path::new(&file)) {
-        Ok(pem) => cluster.certificate_authority_data = Some(BASE64_STANDARD.encode(pem)),
-        Err(error) => return Err(ConnectError::Setting { what, reason: error.to_string() }),
-    }
-    Ok((cluster, what))
+    cluster.certificate_authority_data = Some(read_encoded("certificate authority", &file)?);
+    Ok((cluster, format!("certificate authority {file}")))
 }
 
 /// The certificates of an authority.

@@ -35,7 +35,7 @@ use self::{
 };
 use super::{
     error::{ConnectError, Endpoint, Failure},
-    kubeconfig::Origin,
+    kubeconfig::{Origin, read_encoded},
     transport,
 };
 
@@ -81,6 +81,7 @@ impl Clients {
         let user = &mut config.auth_info;
         let has_token = user.token.is_some() || user.token_file.is_some() || user.username.is_some();
         let has_certificate = user.client_certificate.is_some() || user.client_certificate_data.is_some();
+        read_certificate(user)?;
         let (exec, provider) = (user.exec.take(), user.auth_provider.take());
         if exec.is_some() && provider.is_some() {
             let reason = "it has both exec and auth-provider: remove one of them".to_owned();
@@ -157,6 +158,19 @@ impl Lease {
     pub(super) async fn send(&self, request: Request<Body>) -> Result<http::Response<Body>, Failure> {
         self.client.send(request).await.map_err(|error| Failure::of_transport(&error))
     }
+}
+
+/// The user's certificate and key as data, which count before files (client-go's `dataFromSliceOrFile`).
+fn read_certificate(user: &mut AuthInfo) -> Result<(), ConnectError> {
+    let file = user.client_certificate.take().filter(|_| user.client_certificate_data.is_none());
+    if let Some(file) = file {
+        user.client_certificate_data = Some(read_encoded("client certificate", &file)?);
+    }
+    let file = user.client_key.take().filter(|_| user.client_key_data.is_none());
+    if let Some(file) = file {
+        user.client_key_data = Some(read_encoded("client key", &file)?.into());
+    }
+    Ok(())
 }
 
 fn user_name(origin: Option<&Origin>) -> String {
@@ -328,6 +342,31 @@ mod tests {
         assert!(authorization(&mut config.auth_info).unwrap().is_none(), "the settings have nothing left");
         config.auth_info.impersonate = Some("a\nb".to_owned());
         assert!(headers_of(config, None).unwrap_err().starts_with("the user to impersonate"));
+    }
+
+    /// kube would read a pipe without an end, and one that gives its content a second time.
+    #[test]
+    fn a_certificate_is_read_once_and_what_cannot_be_read_is_named() {
+        let user = |certificate: &str, key: &str| AuthInfo {
+            client_certificate: Some(certificate.to_owned()),
+            client_key: Some(key.to_owned()),
+            client_key_data: key.is_empty().then(|| "data".to_owned().into()),
+            ..AuthInfo::default()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pem").to_string_lossy().into_owned();
+        std::fs::write(&file, "abc").unwrap();
+        let mut read = user(&file, &file);
+        read_certificate(&mut read).unwrap();
+        assert_eq!((read.client_certificate, read.client_key), (None, None));
+        assert_eq!(read.client_certificate_data.as_deref(), Some("YWJj"));
+        read_certificate(&mut user(&file, "")).unwrap();
+        for (certificate, key, what) in
+            [("/gone", &*file, "client certificate /gone"), (&file, "/gone", "client key /gone")]
+        {
+            let error = read_certificate(&mut user(certificate, key)).unwrap_err().to_string();
+            assert!(error.contains(&format!("{what}: No such file")), "{error}");
+        }
     }
 
     /// kubectl credential: a password without a name | same: none
