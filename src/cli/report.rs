@@ -139,6 +139,7 @@ pub(super) fn describe_error(error: &OperationError) -> String {
         | OperationError::Hold(_)
         | OperationError::Keep(_)
         | OperationError::Incomplete(_)
+        | OperationError::Forbidden { .. }
         | OperationError::UnseenDependents { .. }
         | OperationError::MayLack { .. } => text.split('\n').map(visible).collect::<Vec<_>>().join("\n"),
         _ => visible(&text).into_owned(),

@@ -5,7 +5,12 @@ use std::path::PathBuf;
 use gc_cluster::{act::KeepError, archive::ArchiveError, cluster::ConnectError, dump::DumpError, metrics::ServeError};
 use gc_core::wording::{count, grouped, named, some_of};
 
-use super::{hold::HoldTrouble, targets::TargetError, unread::Unread};
+use super::{
+    approve::{FORBIDDEN, missed},
+    hold::HoldTrouble,
+    targets::TargetError,
+    unread::Unread,
+};
 
 /// Why a command failed. [`hint`](Self::hint) says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -32,8 +37,9 @@ pub enum OperationError {
     #[error("the API server refuses to delete {object}: {why}")]
     Refused { object: String, why: &'static str },
     /// The user lacks permissions.
-    #[error("nothing was {done}: you may not {what}")]
-    Forbidden { done: &'static str, what: String },
+    #[error("nothing was {done}: you may not {what}{}", .unread.as_ref().map_or(String::new(), |unread| format!(
+        "\nWhat could not be read may change which objects are {done}, too:{}", unread.lines())))]
+    Forbidden { done: &'static str, what: String, unread: Option<Box<Unread>> },
     /// `--keep` asks for something impossible: one line for each object.
     #[error("{}", .0.join("\n"))]
     Unkeepable(Vec<String>),
@@ -63,7 +69,7 @@ pub enum OperationError {
     #[error("nothing to sweep was found, but these could not be read: {}", named(.resources))]
     UnseenObjects { resources: Vec<String>, limited: bool },
     /// A watch has missed events; `unless` is the flag that allows that.
-    #[error("nothing was changed: new {resource} may have been missed since they were listed ({reason})")]
+    #[error("nothing was changed: {}", missed(&[resource], reason))]
     MissedEvents { resource: String, reason: String, unless: Option<&'static str> },
     /// The plan never stops changing.
     #[error("nothing was changed: the plan changed {rounds} times while it was shown")]
@@ -117,11 +123,16 @@ impl OperationError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Incomplete(unread) | Self::MayLack { unread, .. } => return Some(unread.hint()),
+            Self::Forbidden { unread, .. } => return unread.as_ref().map(|unread| unread.hint_of_sweep(false)),
             Self::UnseenDependents { unread, limited } => return Some(unread.hint_of_sweep(!limited)),
             Self::UnseenObjects { limited: true, .. } => ". Make them readable",
             Self::UnseenObjects { .. } => ". Make them readable, or limit the sweep with -n or TARGETs",
-            Self::MissedEvents { unless: Some(flag), .. } => return Some(format!("; try again, or use {flag}")),
-            Self::MissedEvents { unless: None, .. } | Self::Unsettled { .. } => "; try again",
+            Self::MissedEvents { unless, reason, .. } => {
+                let again = if reason == FORBIDDEN { "ask for the missing right" } else { "try again" };
+                let or = unless.map_or(String::new(), |flag| format!(", or use {flag}"));
+                return Some(format!("; {again}{or}"));
+            }
+            Self::Unsettled { .. } => "; try again",
             Self::Unwatchable { .. } => "; it needs the verbs list and watch, and -n NAMESPACE needs them only there",
             Self::NoTerminal => "; use --yes to skip the question",
             Self::OtherArchive(_) => "; give --archive another name",
@@ -179,13 +190,19 @@ mod tests {
             printed(&OperationError::NoTerminal),
             "nothing was changed: there is no terminal for the question; use --yes to skip the question"
         );
-        let missed = |unless| OperationError::MissedEvents {
+        let missed_for = |reason: &str, unless| OperationError::MissedEvents {
             resource: "pods".to_owned(),
-            reason: "410 Gone".to_owned(),
+            reason: reason.to_owned(),
             unless,
         };
+        let missed = |unless| missed_for("410 Gone", unless);
         let why = "nothing was changed: new pods may have been missed since they were listed (410 Gone); try again";
         assert_eq!(printed(&missed(None)), why);
         assert_eq!(printed(&missed(Some("--allow-incomplete"))), format!("{why}, or use --allow-incomplete"));
+        assert_eq!(
+            printed(&missed_for("forbidden", None)),
+            "nothing was changed: you may not list and watch pods: new ones may have been missed since they were \
+             listed; ask for the missing right"
+        );
     }
 }

@@ -186,10 +186,16 @@ impl Proposal for Delete {
     fn check(&mut self, plan: &DeletePlan, notes: &mut Vec<String>) -> Result<(), OperationError> {
         let (snapshot, plan) = (&self.session.snapshot, &plan.result.plan);
         refuse_orphaning_in_vain(snapshot, plan)?;
-        if let Some(unread) = Unread::of_plan(&self.session, plan, &self.config.allow_incomplete) {
-            return Err(OperationError::Incomplete(Box::new(unread)));
+        let allowed = self.session.require_allowed(&requests(snapshot, &plan.request), "deleted");
+        match (allowed, Unread::of_plan(&self.session, plan, &self.config.allow_incomplete).map(Box::new)) {
+            (Ok(note), None) => notes.extend(note),
+            (Ok(_), Some(unread)) => return Err(OperationError::Incomplete(unread)),
+            // What the user may not do comes first: no flag helps there.
+            (Err(OperationError::Forbidden { done, what, .. }), unread) => {
+                return Err(OperationError::Forbidden { done, what, unread });
+            }
+            (Err(why), _) => return Err(why),
         }
-        notes.extend(self.session.require_allowed(&requests(snapshot, &plan.request), "deleted")?);
         let told = self.check_hold(plan)?;
         notes.extend(told.into_iter().filter(|told| !notes.contains(told)).collect::<Vec<_>>());
         Ok(())

@@ -125,6 +125,23 @@ fn what_is_forbidden_is_told_before() {
     assert_eq!(family.there(), ["other", "root"]);
 }
 
+/// No flag helps who may not delete: that comes first, and what can't be read second.
+#[test]
+fn what_the_user_may_not_do_comes_first() {
+    let family = Family::of("viewing", 1);
+    let (cluster, namespace) = (family.cluster, family.namespace.as_str());
+    let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"]}]);
+    allow(cluster, namespace, NOBODY, rules);
+    for more in [&["--yes"][..], &["--dry-run"]] {
+        let ran = cluster.gc_as(NOBODY, &family.args(more));
+        ran.expect(1);
+        let (_, error) = ran.stderr.split_once("error: ").expect("it fails");
+        let begins = format!("nothing was deleted: you may not delete configmaps root in namespace {namespace}\n");
+        assert!(error.starts_with(&begins) && error.contains("\n  user nobody may not list "), "{error}");
+        assert!(error.contains("Ask for the missing rights") && !error.contains("--allow-incomplete"), "{error}");
+    }
+}
+
 /// A user who may not list all dependents can't know what a delete affects.
 #[test]
 fn what_may_be_hidden_has_to_be_allowed() {

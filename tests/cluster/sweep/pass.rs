@@ -388,7 +388,8 @@ fn a_watch_that_missed_events_stops_it_if_lists_fail_too() {
     terminal.types("y");
     let (code, shown) = terminal.ends();
     assert_eq!((code, there(&trial)), (Some(1), vec!["lost-0".to_owned()]), "{shown}");
-    assert!(unwrapped(&shown).contains("new configmaps may have been missed since they were listed"), "{shown}");
+    let missed = "you may not list and watch configmaps: new ones may have been missed since they were listed";
+    assert!(unwrapped(&shown).contains(missed), "{shown}");
 }
 
 /// Ctrl-C and `--timeout` end a pass in an orderly way.
