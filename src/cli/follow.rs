@@ -131,7 +131,10 @@ fn waiting(progress: Progress, quiet: Duration, blockers: &[Blocker]) -> String 
     let (named, rest) = blockers.split_at(blockers.len().min(NAMED));
     let mut describe: Vec<String> = named
         .iter()
-        .map(|blocker| format!("{} ({})", blocker.object.short_name(), why(blocker, Some(&blocker.object.namespace))))
+        .map(|blocker| match why(blocker, Some(&blocker.object.namespace)) {
+            why if why.is_empty() => blocker.object.short_name(),
+            why => format!("{} ({why})", blocker.object.short_name()),
+        })
         .collect();
     if !rest.is_empty() {
         describe.push(count(rest.len(), "other", "others"));

@@ -18,6 +18,7 @@ use crate::render::{
 use gc_cluster::act::{Ended, Followed, Sent};
 use gc_core::{
     command_line::Kubectl,
+    doctor::Code,
     document::Head,
     model::{Gap, Identity, ServerVersion},
     plan::{
@@ -95,6 +96,9 @@ struct ResultJson<'a> {
     /// For how many seconds the collector had not acted, if that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     collector_idle: Option<f64>,
+    /// The code of the doctor's finding, if nobody collects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finding: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seen: Option<Progress>,
     unexpected: &'a [UnexpectedOutcome],
@@ -153,6 +157,11 @@ impl<'a> DeletionView<'a> {
             ended: self.ended(),
             seconds: (self.took.as_secs_f64() * 1_000.0).round() / 1_000.0,
             collector_idle: self.followed.and_then(|followed| followed.collector_idle).map(|idle| idle.as_secs_f64()),
+            finding: self.followed.and_then(|followed| match (&followed.manager_away, followed.collector_idle) {
+                (Some(_), _) => Some(Code::CollectorStopped.name()),
+                (None, Some(_)) => Some(Code::CollectorIdle.name()),
+                (None, None) => None,
+            }),
             seen: self.followed.map(|followed| followed.progress),
             unexpected: self.followed.map_or(&[], |followed| &followed.otherwise),
             blockers: self.followed.map_or(&[], |followed| &followed.blockers),
@@ -183,10 +192,11 @@ impl<'a> DeletionView<'a> {
     /// Whether the outcome is bad: objects remain, or something differs from the plan.
     pub fn bad_news(&self) -> bool {
         self.followed.is_some_and(|followed| match followed.ended {
+            Ended::CalledOff => false,
+            _ if followed.manager_away.is_some() => true,
             Ended::AsPlanned => followed.left > 0 || self.prevented > 0 || surprises(followed) > 0,
             Ended::Otherwise if went_all_the_same(followed) => false,
             Ended::Otherwise | Ended::Stuck | Ended::TimedOut => true,
-            Ended::CalledOff => false,
         })
     }
 

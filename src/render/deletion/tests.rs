@@ -36,6 +36,7 @@ fn followed(ended: Ended) -> Followed {
     Followed {
         ended,
         collector_idle: None,
+        manager_away: None,
         progress: Progress { all: 7, arrived: 7, to_go: 6, gone: 6, terminating: 0, changed: 1 },
         otherwise: Vec::new(),
         ends: std::collections::HashMap::new(),
@@ -123,6 +124,23 @@ fn what_is_stuck_is_told_with_what_holds_it() {
     let (text, code) = describe(&target, Some(&stuck(Ended::CalledOff)));
     assert!(text.starts_with("NOT FINISHED: interrupted after ") && text.contains("the cascade"), "{text}");
     assert_eq!(code, 1);
+}
+
+/// Without a controller manager, whatever ended the wait.
+#[test]
+fn that_nobody_collects_is_told_with_what_to_do() {
+    let why = "kube-controller-manager's lease expired 3m ago".to_owned();
+    for (ended, how) in [(Ended::Stuck, ""), (Ended::AsPlanned, "as planned, "), (Ended::TimedOut, "timed out ")] {
+        let mut followed = Followed { manager_away: Some(why.clone()), ..stuck(ended) };
+        followed.blockers.clear();
+        let (text, code) = describe(&[sent("web", Answered::Accepted)], Some(&followed));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let verdict = format!("STUCK: {how}after 1.2s: 4 of 6 objects are deleted, 2 are left Terminating.");
+        assert!(text.starts_with(&verdict), "{text}");
+        assert!(text.contains(&format!("No controller manager seems to run: {why}.")), "{text}");
+        assert!(text.ends_with("Next kubectl gc sweep --context=prod -n shop"), "{text}");
+        assert_eq!(code, 2, "{text}");
+    }
 }
 
 #[test]

@@ -114,6 +114,18 @@ pub(super) fn verdict(view: &DeletionView<'_>) -> Verdict {
 /// How a cascade ended: a word, how it begins, and what follows what came of it. `failed` counts what wasn't done.
 fn how_it_ended(view: &DeletionView<'_>, followed: &Followed, failed: usize) -> (Headline, String, String) {
     let unknown = ". No controller is known to finish this.";
+    if let Some(why) = &followed.manager_away {
+        let away = format!(
+            ". No controller manager seems to run: {why}. Start it, or let kubectl gc sweep do the collector's work."
+        );
+        let how = match followed.ended {
+            Ended::AsPlanned => "as planned, ",
+            Ended::TimedOut => "timed out ",
+            Ended::CalledOff => "interrupted ",
+            Ended::Stuck | Ended::Otherwise => "",
+        };
+        return (Headline::Stuck, how.to_owned(), away);
+    }
     let (headline, how, then) = match followed.ended {
         Ended::AsPlanned if surprises(followed) > 0 => {
             let more = count(surprises(followed), "object was deleted", "objects were deleted");
@@ -272,6 +284,9 @@ fn outside_line(view: &DeletionView<'_>, outside: &UnplannedObject) -> Line {
 
 /// The command to run next if objects remain.
 pub(super) fn next(view: &DeletionView<'_>, followed: &Followed) -> Option<ShellCommand> {
+    if followed.manager_away.is_some() {
+        return view.kubectl.plugin("sweep").in_namespace(view.namespace.unwrap_or_default());
+    }
     if followed.collector_idle.is_some() {
         return Some(view.kubectl.plugin("doctor").arg("--probe"));
     }

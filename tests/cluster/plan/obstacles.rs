@@ -237,6 +237,7 @@ fn a_controller_manager_that_is_away() {
     ran.expect(2);
     let document = checked(ran.json());
     assert!(document["ended"] != "TimedOut" && document["seconds"].as_f64() < Some(200.0), "{document:#}");
+    assert_eq!(document["finding"], "collector-stopped", "{document:#}");
     let ran = cluster.gc(&["delete", "-n", &trial.namespace, "--propagation=background", "cm/first", "--dry-run"]);
     let text = ran.expect(2);
     assert!(text.contains("kube-controller-manager's lease expired"), "{text}");
@@ -251,6 +252,14 @@ fn a_controller_manager_that_is_away() {
     let back = plan(&trial, "widget/owner", "background", 0);
     assert_eq!(back.get("obstacles"), None, "{back:#}");
     drop(alone);
+
+    // It goes away again while a delete is followed, which waits as long as for a collector that does nothing.
+    let ran = cluster.gc(&["delete", "-n", &trial.namespace, "cm/first", "--propagation=foreground", "--yes"]);
+    let text = ran.expect(2);
+    assert!(text.contains("STUCK: ") && text.contains("No controller manager seems to run: "), "{text}");
+    assert!(text.contains(&format!("Next  kubectl gc sweep -n {}", trial.namespace)), "{text}");
+    assert!(ran.stderr.contains("Waiting for") && !ran.stderr.contains("()"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no change for 50s"), "{}", ran.stderr);
 }
 
 /// Nothing shows beforehand that no collector runs: it is noticed when nothing happens.
@@ -266,6 +275,7 @@ fn a_collector_that_does_nothing() {
     let text = ran.expect(2);
     assert!(text.contains("The collector has not acted for") && text.contains("kubectl gc sweep"), "{text}");
     assert!(text.contains("Next  kubectl gc doctor --probe"), "{text}");
+    assert!(ran.stderr.contains("Waiting for") && !ran.stderr.contains("()"), "{}", ran.stderr);
     assert!(cluster.get(&cluster.path_of(&first)).is_some());
 }
 

@@ -110,6 +110,8 @@ pub struct Followed {
     pub blockers: Vec<Blocker>,
     /// Whether it is [`Ended::Stuck`] because the collector should act, and didn't for this time.
     pub collector_idle: Option<Duration>,
+    /// Why no controller manager seems to run, if it waits for that.
+    pub manager_away: Option<String>,
     /// Objects that were deleted although the plan didn't contain them.
     pub outside: Vec<UnplannedObject>,
     /// How many unrelated objects were deleted meanwhile.
@@ -331,6 +333,9 @@ impl Follower<'_> {
             return waits_in_vain.then_some((Ended::Stuck, COLLECTOR_IDLE));
         }
         let stuck = self.judgement.blockers.iter().any(|blocker| blocker.state == State::Stuck);
+        if self.judgement.manager_away.is_some() {
+            return Some((Ended::Stuck, COLLECTOR_IDLE));
+        }
         let lasting = if follow_ups == 0 { lasting.max(OTHERWISE) } else { FOLLOW_UPS };
         Some((if stuck { Ended::Stuck } else { Ended::Otherwise }, lasting))
     }
@@ -410,6 +415,7 @@ impl Follower<'_> {
         Followed {
             ended,
             collector_idle,
+            manager_away: self.judgement.manager_away,
             progress: self.course.progress(),
             otherwise: self.course.otherwise(),
             ends: self.course.ends().map(|(uid, kind)| (uid.to_owned(), kind)).collect(),

@@ -28,6 +28,8 @@ pub struct TrackerVerdict {
     pub more_outside: bool,
     /// Whether it is the collector's turn: nobody else has to act before it.
     pub collector_due: bool,
+    /// Why no controller manager seems to run, if nobody else would change anything, and one that runs would.
+    pub manager_away: Option<String>,
     /// How many objects controllers have yet to delete because others are gone.
     pub follow_ups: usize,
     /// How many of these objects are terminating.
@@ -46,7 +48,7 @@ impl TrackerVerdict {
     }
 }
 
-/// A terminating object that is not just waiting for others.
+/// An object that is not just waiting for others: it is terminating, or others wait until it is deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Blocker {
@@ -75,10 +77,16 @@ impl PlanTracker {
         let existing = self.objects.iter().filter(|tracked| tracked.now.is_some());
         let mut remaining: Vec<ObjectId> =
             existing.filter_map(|tracked| snapshot.by_uid(snapshot.strings.find(&tracked.identity.uid)?)).collect();
-        let moves = |ids: &[ObjectId]| ids.iter().any(|id| projection.outcome_of(*id).is_some());
+        let moves = |in_it: &Projection, ids: &[ObjectId]| ids.iter().any(|id| in_it.outcome_of(*id).is_some());
         let related_objects = self.related_objects(snapshot);
-        let (more, more_outside) = (moves(&remaining), moves(&related_objects));
+        let (more, more_outside) = (moves(&projection, &remaining), moves(&projection, &related_objects));
         remaining.extend(related_objects);
+        let why_away = context.obstacles.as_ref().and_then(|obstacles| obstacles.manager_away.as_ref());
+        let manager_away = why_away.filter(|_| !more && !more_outside).filter(|_| {
+            let with_manager = SimContext::new(snapshot, context.graph, context.assume).with_refused_writes();
+            moves(&Projection::limited(&with_manager, self.only(snapshot)), &remaining)
+        });
+        let manager_away = manager_away.map(|(_, why)| why.clone());
         let ours: FxHashSet<ObjectId> = remaining.iter().copied().collect();
         let first = projection.log.iter().take_while(|change| matches!(change.cause, Cause::Collector(_)));
         let collector_due = first.into_iter().any(|change| ours.contains(&change.object));
@@ -130,6 +138,7 @@ impl PlanTracker {
             more,
             more_outside,
             collector_due,
+            manager_away,
             follow_ups,
             left: remaining.len(),
             blockers,
@@ -141,11 +150,16 @@ impl PlanTracker {
 fn blocker(snapshot: &Snapshot, current: &Blockers, projection: &Projection, id: ObjectId) -> Blocker {
     let state = if projection.goes(id) { State::Waiting } else { projection.state(id) };
     let blockers = current.holders(id);
+    let mut remarks: Vec<String> =
+        blockers.iter().map(|blocker| blocker.describe(snapshot, id, state, current.controllers())).collect();
+    if !snapshot.object(id).terminating() {
+        remarks.push("not being deleted yet".to_owned());
+    }
     Blocker {
         object: Identity::of(snapshot, id),
         state,
         held_by: blockers.iter().map(|blocker| blocker.name(snapshot).to_owned()).collect(),
-        remarks: blockers.iter().map(|blocker| blocker.describe(snapshot, id, state, current.controllers())).collect(),
+        remarks,
         waits_for: current
             .waits_for(id)
             .iter()
