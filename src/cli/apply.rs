@@ -24,8 +24,7 @@ use gc_core::{
 
 use super::{
     args::{GlobalArgs, PlanArgs, SourceArgs, TargetArgs},
-    doctor::same,
-    plan::printer,
+    output::Printer,
     report::{Exit, Report, heading},
 };
 
@@ -115,7 +114,7 @@ impl Done<'_> {
 
     /// The command that prints the mended file.
     fn fix_command(&self, source: &SourceArgs) -> ShellCommand {
-        same("plan", self.global, &self.args.targets, source, false).flags(&["--apply", "--fix"])
+        self.global.same("plan", &self.args.targets, source, false).flags(&["--apply", "--fix"])
     }
 
     /// Prints what would happen.
@@ -126,7 +125,7 @@ impl Done<'_> {
         let view = self.view(apply, &graph, &fix);
         let from = &self.args.source.from;
         let heading = || heading(snapshot, None, from, " Nothing was changed.");
-        let out = printer(self.global, self.args.output, false).print(&view, heading)?;
+        let out = Printer::of_plan(self.global, self.args.output, false).print(&view, heading)?;
         let mut report = Report::of(out).with_gaps(&snapshot.gaps);
         report.notes.extend(self.about_namespace(from));
         if self.is_bad(apply) {

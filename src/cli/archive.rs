@@ -9,7 +9,7 @@ use crate::{
     },
     render::{escape::visible, words::plural},
 };
-use gc_cluster::archive::{Header, header_of};
+use gc_cluster::archive::header_of;
 use gc_core::{
     command_line::{Kubectl, ShellCommand, object_word},
     model::{Mapping, ObjectId, Snapshot},
@@ -91,28 +91,6 @@ fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, k
         out.push(b'\n');
     }
     Report::of(out).with_gaps(&goes.hidden)
-}
-
-/// What is said of the archives among these files: where, when and for which delete each was written.
-pub(super) fn told(from: &[String]) -> Vec<String> {
-    from.iter().filter_map(|path| Some(one(path, &header_of(Path::new(path))?))).collect()
-}
-
-fn one(path: &str, header: &Header) -> String {
-    let place = [header.context.as_str(), header.server.as_str()].into_iter().find(|name| !name.is_empty());
-    let place = place.map(|place| format!(" in {place}")).unwrap_or_default();
-    let delete = match header.targets.as_slice() {
-        [] => String::new(),
-        [first, rest @ ..] => {
-            let more = match rest.len() {
-                0 => String::new(),
-                more => format!(" and {}", count(more, "other target", "other targets")),
-            };
-            let policy = header.propagation.to_lowercase();
-            format!(", before a delete ({policy}) of {}{more}", first.placed())
-        }
-    };
-    format!("{path} is an archive: objects as they were{place} at {}{delete}. They may be gone by now.", header.time)
 }
 
 /// The command that brings an object back from the only file that was read, if that is an archive.

@@ -1,8 +1,8 @@
 //! The raw command line: only its syntax is checked.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 use crate::{
     operations::{OperationError, predict::NamedGates, unread::AllowIncomplete, usage},
@@ -20,9 +20,8 @@ use gc_core::{
 use super::{
     connection::ConnectionArgs,
     formats::{self, formats},
-    open::OpenArgs,
-    progress::Warnings,
-    values::{ASSUMPTIONS, EFFECTS, POLICIES, SEVERITIES, SHELLS, VERDICTS, allow_incomplete, choice},
+    values::{ASSUMPTIONS, EFFECTS, POLICIES, SEVERITIES, SHELLS, ShellArg, VERDICTS, allow_incomplete, choice},
+    warnings::Warnings,
 };
 
 /// The flags of every command.
@@ -168,6 +167,15 @@ impl Default for PrintArgs {
     fn default() -> Self {
         PrintArgs { no_headers: false, allow_missing_template_keys: true }
     }
+}
+
+/// The flag of every command that draws.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct OpenArgs {
+    /// Show the picture in the browser: writes -o html to FILE, or to a temporary file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, value_hint = ValueHint::FilePath,
+        help_heading = "Output", hide_short_help = true)]
+    pub open: Option<Option<PathBuf>>,
 }
 
 /// The rights of a command.
@@ -801,15 +809,6 @@ type Worst<T> = Option<T>;
 
 /// A shell whose script is printed; `None`: to install. To clap, it is one value.
 type ChosenShell = Option<ShellArg>;
-
-/// The shells that get a completion script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShellArg {
-    Bash,
-    Zsh,
-    Fish,
-    PowerShell,
-}
 
 /// The grace period that kubectl derives from its flags (R1.41); none uses each pod's own.
 ///

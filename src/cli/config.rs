@@ -8,10 +8,15 @@ use crate::{
     render::picture::ObjectCommands,
 };
 use gc_cluster::{cluster::Progress, dump::MAX_INPUT};
-use gc_core::{command_line::PLAIN, model::ServerVersion, url};
+use gc_core::{
+    command_line::{Kubectl, PLAIN, ShellCommand},
+    model::{Origin, ServerVersion},
+    url,
+};
 
 use super::{
     args::{GlobalArgs, SourceArgs, TargetArgs},
+    connection::ConnectionArgs,
     progress::ReadProgress,
 };
 
@@ -130,6 +135,48 @@ impl GlobalArgs {
     ) -> Result<Box<Session>, OperationError> {
         let (source, targets) = self.configuration(source, targets)?;
         self.opening(&source, &targets, scope)?.read(&targets, scope)
+    }
+
+    /// Without targets, a sweep and doctor look at the whole cluster, whatever the kubeconfig's namespace; only an
+    /// explicit `-n` limits that.
+    pub(super) fn scope_of(&self, targets: &TargetArgs) -> TargetArgs {
+        let anything = !targets.any() && self.connection.namespace().is_none();
+        TargetArgs { all_namespaces: targets.all_namespaces || anything, ..targets.clone() }
+    }
+
+    /// A command about these targets.
+    pub(super) fn same(
+        &self,
+        verb: &'static str,
+        targets: &TargetArgs,
+        source: &SourceArgs,
+        probe: bool,
+    ) -> ShellCommand {
+        let kubectl = if source.from.is_empty() { self.connection.kubectl() } else { Kubectl::default() };
+        let files = targets.filenames.iter().map(|file| ("-f", file.as_str()));
+        let files = files.chain(targets.kustomize.iter().map(|folder| ("-k", folder.as_str())));
+        let selectors = [("-l", &targets.selector), ("--field-selector", &targets.field_selector)];
+        let selectors = selectors.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)));
+        let namespace = self.connection.namespace().map(|namespace| ("-n", namespace));
+        let read = source.options();
+        let read = read.iter().map(|(flag, value)| (*flag, value.as_str()));
+        let options = files.chain(selectors).chain(namespace).chain(read);
+        let command = options.fold(kubectl.plugin(verb), |command, (flag, value)| command.option(flag, value));
+        let given = [
+            (targets.all, "--all"),
+            (targets.recursive, "-R"),
+            (targets.all_namespaces, "-A"),
+            (source.assume_complete, "--assume-complete"),
+            (probe, "--probe"),
+        ];
+        command.args(given.into_iter().filter_map(|(given, flag)| given.then_some(flag))).operands(&targets.targets)
+    }
+
+    /// kubectl with the flags for the examined cluster; a snapshot file records its context.
+    pub(super) fn held_to(&self, session: &Session) -> Kubectl {
+        let Origin::Cluster { context, .. } = &session.snapshot.origin else { return Kubectl::default() };
+        let chosen = if session.is_live() { &self.connection } else { &ConnectionArgs::default() };
+        chosen.kubectl_in(context)
     }
 
     /// Opens a source for what a command on these targets reads. Says so if a snapshot file is of a server whose

@@ -7,7 +7,7 @@ use crate::{
         Opening, OperationError, ReadScope, Session,
         clock::SystemClock,
         evidence::read_evidence,
-        examine::{Examination, ExaminationScope},
+        examine::{Examination, ExaminationScope, limit},
         predict::{NamedGates, PlanOptions, PlanResult, predict},
         usage,
     },
@@ -21,22 +21,19 @@ use crate::{
 };
 use gc_cluster::act::{Probe, ProbeError};
 use gc_core::{
-    command_line::{Kubectl, ShellCommand},
-    doctor::{Code, Diagnosis, Finding, Limit, Probed},
+    doctor::{Code, Diagnosis, Probed},
     graph::OwnerGraph,
-    model::{Gap, ObjectId, Origin, Snapshot, nearest::nearest, type_names::did_you_mean},
+    model::{Gap, ObjectId, Snapshot, nearest::nearest, type_names::did_you_mean},
     server::Propagation,
     simulate::{Assume, Request},
 };
 
 use super::{
-    args::{DoctorArgs, GlobalArgs, SourceArgs, TargetArgs},
-    connection::ConnectionArgs,
+    args::{DoctorArgs, GlobalArgs},
     explain,
     output::Printer,
     report::{Exit, Report, heading},
-    screen::{AtOnce, Screen},
-    sweep::scope,
+    screen::{AtOnce, Screen, found},
     tui,
 };
 
@@ -74,7 +71,7 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
 /// Reads and examines everything once.
 fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, OperationError> {
     let evidence = read_evidence(&args.evidence)?;
-    let (source, targets) = global.configuration(&args.source, &scope(global, &args.targets))?;
+    let (source, targets) = global.configuration(&args.source, &global.scope_of(&args.targets))?;
     let (mut session, probe): (Box<Session>, _) = match global.opening(&source, &targets, ReadScope::Diagnosis)? {
         Opening::Cluster(discovered) if args.probe => {
             let mut session = discovered.read(&targets, ReadScope::Diagnosis)?;
@@ -135,16 +132,6 @@ fn told_by(probe: Result<Probe, ProbeError>) -> ProbeOutcome {
     }
 }
 
-/// The objects to report on, by their uids, which never change; of a Namespace, what is in it, too.
-pub(super) fn limit(session: &mut Session) -> Limit {
-    let namespace = session.namespace_symbol();
-    match (&session.targets, namespace) {
-        (Some(targets), _) => Limit::objects(&session.snapshot, targets.iter().copied()),
-        (None, Some(namespace)) => Limit::namespace(namespace),
-        (None, None) => Limit::Everything,
-    }
-}
-
 /// What would keep a delete of the targets from finishing; `None` if nothing would, or if they are being deleted.
 fn if_deleted(global: &GlobalArgs, args: &DoctorArgs, session: &mut Session) -> Option<IfDeleted> {
     let living = |id: &ObjectId| !session.snapshot.object(*id).terminating();
@@ -161,7 +148,7 @@ fn if_deleted(global: &GlobalArgs, args: &DoctorArgs, session: &mut Session) -> 
     }
     let graph = OwnerGraph::new(&session.snapshot);
     let view = PlanView::new(&session.snapshot, &graph, &plan, &instead, session.namespace.as_deref());
-    Some(IfDeleted { verdict: VerdictJson::of(&view), plan: same("plan", global, &args.targets, &args.source, false) })
+    Some(IfDeleted { verdict: VerdictJson::of(&view), plan: global.same("plan", &args.targets, &args.source, false) })
 }
 
 /// Prints every code; needs no cluster.
@@ -178,46 +165,6 @@ fn named(name: &str) -> Result<Code, OperationError> {
         let near = nearest(name, Code::ALL.map(|code| (code.name().to_owned(), code.name())));
         OperationError::Usage(format!("there is no code {name:?}{} (--list-codes prints all)", did_you_mean(&near)))
     })
-}
-
-/// The command that examines these targets again.
-pub(super) fn again(global: &GlobalArgs, targets: &TargetArgs, source: &SourceArgs, probe: bool) -> ShellCommand {
-    same("doctor", global, targets, source, probe)
-}
-
-/// A command about these targets.
-pub(super) fn same(
-    verb: &'static str,
-    global: &GlobalArgs,
-    targets: &TargetArgs,
-    source: &SourceArgs,
-    probe: bool,
-) -> ShellCommand {
-    let kubectl = if source.from.is_empty() { global.connection.kubectl() } else { Kubectl::default() };
-    let files = targets.filenames.iter().map(|file| ("-f", file.as_str()));
-    let files = files.chain(targets.kustomize.iter().map(|folder| ("-k", folder.as_str())));
-    let selectors = [("-l", &targets.selector), ("--field-selector", &targets.field_selector)];
-    let selectors = selectors.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)));
-    let namespace = global.connection.namespace().map(|namespace| ("-n", namespace));
-    let read = source.options();
-    let read = read.iter().map(|(flag, value)| (*flag, value.as_str()));
-    let options = files.chain(selectors).chain(namespace).chain(read);
-    let command = options.fold(kubectl.plugin(verb), |command, (flag, value)| command.option(flag, value));
-    let given = [
-        (targets.all, "--all"),
-        (targets.recursive, "-R"),
-        (targets.all_namespaces, "-A"),
-        (source.assume_complete, "--assume-complete"),
-        (probe, "--probe"),
-    ];
-    command.args(given.into_iter().filter_map(|(given, flag)| given.then_some(flag))).operands(&targets.targets)
-}
-
-/// kubectl with the flags for the examined cluster; a snapshot file records its context.
-pub(super) fn held_to(global: &GlobalArgs, session: &Session) -> Kubectl {
-    let Origin::Cluster { context, .. } = &session.snapshot.origin else { return Kubectl::default() };
-    let chosen = if session.is_live() { &global.connection } else { &ConnectionArgs::default() };
-    chosen.kubectl_in(context)
 }
 
 fn report(
@@ -239,8 +186,8 @@ fn report(
         if_deleted,
         header: &header(snapshot, namespace, &args.source.from),
         only,
-        again: &again(global, &args.targets, &args.source, args.probe),
-        kubectl: &held_to(global, session),
+        again: &global.same("doctor", &args.targets, &args.source, args.probe),
+        kubectl: &global.held_to(session),
     };
     let heading = || {
         // If there are no findings, the result line says what was read.
@@ -287,16 +234,6 @@ impl Look {
 /// Identifies what could not be read, to compare two looks. Objects that are gone since they were listed are no change.
 pub(super) fn unread(snapshot: &Snapshot) -> BTreeSet<String> {
     snapshot.gaps.iter().filter(|gap| !gap.is_of_gone()).map(Gap::place).collect()
-}
-
-/// Identifies the findings, to compare two looks.
-pub(super) fn found(snapshot: &Snapshot, findings: &[Finding]) -> BTreeSet<String> {
-    let describe = findings.iter().map(|finding| {
-        let mut uids: Vec<&str> = finding.objects.iter().map(|id| snapshot.text(snapshot.object(*id).uid)).collect();
-        uids.sort_unstable();
-        format!("{} {} {}", finding.code.name(), finding.cause, uids.join(","))
-    });
-    describe.collect()
 }
 
 /// Looks until standard output is closed, and prints whenever the findings or what can be read change. Errors are

@@ -22,10 +22,9 @@ use gc_core::{
 use super::{
     archive,
     args::{ExplainArgs, GlobalArgs, SourceArgs, TargetArgs},
-    doctor::{again, found},
     output::Printer,
     report::{Exit, Report, describe_error, heading},
-    screen::AtOnce,
+    screen::{AtOnce, found},
 };
 
 /// Explains each target. Tells what is known of one that doesn't exist.
@@ -88,7 +87,7 @@ fn report(
 ) -> Result<Report, OperationError> {
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
-    let doctor = &again(global, &args.targets, &args.source, false);
+    let doctor = &global.same("doctor", &args.targets, &args.source, false);
     let view = ExplainView { snapshot, graph: &graph, explanations, namespace, doctor };
     // Ages need a cluster: the time of a dump is unknown.
     let now = args.source.from.is_empty().then(|| jiff::Timestamp::now().as_second());

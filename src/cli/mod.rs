@@ -31,9 +31,10 @@ pub mod sweep;
 mod terminal;
 mod tree;
 mod tui;
-mod values;
+pub mod values;
 mod verbosity;
 mod version;
+mod warnings;
 
 use std::io::{self, Write};
 

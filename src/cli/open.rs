@@ -6,8 +6,6 @@ use std::{
     time::Duration,
 };
 
-use clap::{Args, ValueHint};
-
 use crate::{
     operations::{OperationError, usage},
     render::output::Format,
@@ -15,21 +13,13 @@ use crate::{
 use gc_cluster::dump::folder_of;
 
 use super::{
+    args::OpenArgs,
     commands::Command,
     report::{Exit, Report},
 };
 
 /// How long the browser's opener may take to fail.
 const PATIENCE: Duration = Duration::from_secs(3);
-
-/// The flag of every command that draws.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub struct OpenArgs {
-    /// Show the picture in the browser: writes -o html to FILE, or to a temporary file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, value_hint = ValueHint::FilePath,
-        help_heading = "Output", hide_short_help = true)]
-    pub open: Option<Option<PathBuf>>,
-}
 
 /// What a command draws: the format, whether and where it is opened, and whether it is printed again and again.
 struct Drawing<'a> {

@@ -1,22 +1,24 @@
 //! How a command prints: `-o`, colours, and the width of the terminal.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use crate::{
-    operations::OperationError,
+    operations::{OperationError, predict::PlanResult},
     render::{
         escape::visible,
         output::{self, Format, Output, TextOptions},
         picture::{ObjectCommands, Picture, PictureOptions},
+        plan::PlanView,
         states::in_ascii,
         style::Style,
         template::{Template, TemplateOptions},
     },
 };
+use gc_core::{command_line::Kubectl, graph::OwnerGraph, model::Snapshot};
 
 use super::{
     args::{GlobalArgs, PrintArgs},
-    report::{terminal_height, terminal_width},
+    report::{print_data, terminal_height, terminal_width},
     terminal,
 };
 
@@ -38,6 +40,11 @@ impl Printer {
         let templates = global.printing.templates();
         let commands = ObjectCommands::of_cluster(&global.connection.kubectl());
         Printer { format: format.unwrap_or_default(), fold: true, now: None, templates, style, commands }
+    }
+
+    /// Prints a plan or a sweep: folded, unless the format is wide or `all` is set.
+    pub(super) fn of_plan(global: &GlobalArgs, format: Option<Format>, all: bool) -> Self {
+        Printer::new(global, format).fold(format != Some(Format::Wide) && !all)
     }
 
     /// The same with these commands that show an object.
@@ -100,6 +107,40 @@ impl Printer {
         let is_raw = matches!(format, Format::Template(_)) && io::stdout().is_terminal();
         Ok(if is_raw { for_terminal(&String::from_utf8_lossy(&printed)).into_bytes() } else { printed })
     }
+}
+
+/// Shows a plan before it is carried out, as text: if the result is a document, on standard error, without colour, and
+/// only if the user has to confirm.
+pub(super) fn show_before(
+    printer: Printer,
+    yes: bool,
+    print: impl FnOnce(&Printer) -> Result<Vec<u8>, OperationError>,
+) -> Result<(), OperationError> {
+    if printer.format.is_text() {
+        return print_data(&print(&printer)?).map_err(OperationError::Print);
+    }
+    if yes {
+        return Ok(());
+    }
+    let text = print(&printer.text_in(Style::new(false)))?;
+    io::stderr().write_all(&text).map_err(OperationError::Print)
+}
+
+/// A view of the plan, and of those of the other policies if there are any.
+pub(super) fn view_of<'a>(
+    snapshot: &'a Snapshot,
+    graph: &'a OwnerGraph,
+    result: &'a PlanResult,
+    namespace: Option<&'a str>,
+    kubectl: &'a Kubectl,
+) -> PlanView<'a> {
+    let mut view = PlanView::new(snapshot, graph, &result.plan, &result.instead, namespace);
+    view.kubectl = kubectl;
+    view.unlisted_contents = &result.unlisted_contents;
+    view.gates = &result.gate_violations;
+    view.kept = result.kept.as_ref();
+    view.others = result.others.iter().map(|other| view_of(snapshot, graph, other, namespace, kubectl)).collect();
+    view
 }
 
 /// Whether texts have no other characters than those of ASCII: where the locale of a terminal names another encoding

@@ -1,7 +1,5 @@
 //! `kubectl gc plan`
 
-use std::io::{self, Write as _};
-
 use crate::{
     operations::{
         OperationError, ReadScope, Session,
@@ -10,15 +8,13 @@ use crate::{
     },
     render::{
         output::{Format, Output},
-        plan::{BlastRadius, PlanView, describe_gate},
-        style::Style,
+        plan::{BlastRadius, describe_gate},
     },
     tui::Start,
 };
 use gc_core::{
-    command_line::Kubectl,
     graph::OwnerGraph,
-    model::{Gap, Snapshot},
+    model::Gap,
     plan::Incomplete,
     server::Propagation,
     simulate::{Assume, Request},
@@ -27,8 +23,8 @@ use gc_core::{
 use super::{
     apply,
     args::{GlobalArgs, PlanArgs, grace_period},
-    output::Printer,
-    report::{Exit, Report, heading, print_data},
+    output::{Printer, view_of},
+    report::{Exit, Report, heading},
     tui,
 };
 
@@ -103,23 +99,6 @@ fn tell(
     Ok(report)
 }
 
-/// A view of the plan, and of those of the other policies if there are any.
-pub(super) fn view_of<'a>(
-    snapshot: &'a Snapshot,
-    graph: &'a OwnerGraph,
-    result: &'a PlanResult,
-    namespace: Option<&'a str>,
-    kubectl: &'a Kubectl,
-) -> PlanView<'a> {
-    let mut view = PlanView::new(snapshot, graph, &result.plan, &result.instead, namespace);
-    view.kubectl = kubectl;
-    view.unlisted_contents = &result.unlisted_contents;
-    view.gates = &result.gate_violations;
-    view.kept = result.kept.as_ref();
-    view.others = result.others.iter().map(|other| view_of(snapshot, graph, other, namespace, kubectl)).collect();
-    view
-}
-
 fn report(
     global: &GlobalArgs,
     args: &PlanArgs,
@@ -130,35 +109,13 @@ fn report(
     bad_news: bool,
 ) -> Result<Report, OperationError> {
     let heading = || heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed.");
-    let printer = printer(global, args.output, args.targets.all);
+    let printer = Printer::of_plan(global, args.output, args.targets.all);
     let out = printer.with_commands(global.object_commands(&args.source)).print(view, heading)?;
     let mut report = Report::of(out).with_gaps(gaps);
     if bad_news {
         report.exit = Exit::BadNews;
     }
     Ok(report)
-}
-
-/// Prints a plan or a sweep: folded, unless the format is wide or `all` is set.
-pub(super) fn printer(global: &GlobalArgs, output: Option<Format>, all: bool) -> Printer {
-    Printer::new(global, output).fold(output != Some(Format::Wide) && !all)
-}
-
-/// Shows a plan before it is carried out, as text: if the result is a document, on standard error, without colour, and
-/// only if the user has to confirm.
-pub(super) fn show_before(
-    printer: Printer,
-    yes: bool,
-    print: impl FnOnce(&Printer) -> Result<Vec<u8>, OperationError>,
-) -> Result<(), OperationError> {
-    if printer.format.is_text() {
-        return print_data(&print(&printer)?).map_err(OperationError::Print);
-    }
-    if yes {
-        return Ok(());
-    }
-    let text = print(&printer.text_in(Style::new(false)))?;
-    io::stderr().write_all(&text).map_err(OperationError::Print)
 }
 
 /// Predicts the delete of each root in scope.

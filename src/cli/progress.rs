@@ -2,7 +2,6 @@
 //! each request. Long work has a line on a terminal once it has taken a second.
 
 use std::{
-    collections::HashSet,
     io::{self, IsTerminal, Write},
     sync::{Arc, Condvar, LazyLock, Mutex, OnceLock, PoisonError},
     thread,
@@ -10,7 +9,6 @@ use std::{
 };
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use owo_colors::OwoColorize as _;
 
 use crate::render::escape::visible;
 use gc_cluster::cluster::{Exchange, Progress};
@@ -20,7 +18,7 @@ use gc_core::{
     wording::thousands,
 };
 
-use super::{args::ColorArg, terminal, verbosity};
+use super::{args::ColorArg, terminal, verbosity, warnings::Warnings};
 
 /// All bars of this process, so that none is drawn over another, or over a line of text.
 static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
@@ -105,44 +103,6 @@ impl Progress for ReadProgress {
     fn untested(&self, text: &str) {
         if self.warnings.is_news(text) {
             self.tell(&[visible(text).into_owned()]);
-        }
-    }
-}
-
-/// A command that runs for months remembers no more than this many.
-const MOST: usize = 10_000;
-
-/// The warnings so far: each is told once, as in kubectl (client-go's `rest/warnings.go`).
-#[derive(Debug, Default)]
-pub(super) struct Warnings {
-    /// By the server.
-    told: Mutex<HashSet<String>>,
-    /// By this program. These are no warnings of the server, which `--warnings-as-errors` is about.
-    own: Mutex<HashSet<String>>,
-}
-
-impl Warnings {
-    /// The line to print; `None` if it was printed before.
-    pub(super) fn line(&self, text: &str, coloured: bool) -> Option<String> {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() >= MOST || !told.insert(text.to_owned()) {
-            return None;
-        }
-        let text = visible(text);
-        Some(if coloured { format!("{} {text}", "Warning:".yellow().bold()) } else { format!("Warning: {text}") })
-    }
-
-    /// Whether this program has not said this before.
-    pub(super) fn is_news(&self, text: &str) -> bool {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned())
-    }
-
-    /// The error of `--warnings-as-errors`; `None` without warnings.
-    pub(super) fn as_error(&self) -> Option<String> {
-        match self.told.lock().unwrap_or_else(PoisonError::into_inner).len() {
-            0 => None,
-            1 => Some("1 warning received".to_owned()),
-            count => Some(format!("{count} warnings received")),
         }
     }
 }
@@ -244,18 +204,6 @@ fn line(work: Work, done: u64, of: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_warning_is_told_once() {
-        let warnings = Warnings::default();
-        assert!(warnings.is_news("old") && !warnings.is_news("old"));
-        assert_eq!(warnings.as_error(), None);
-        assert_eq!(warnings.line("a\u{202e}b", false).unwrap(), "Warning: a\\u{202e}b");
-        assert_eq!(warnings.line("a\u{202e}b", false), None);
-        assert_eq!(warnings.as_error().unwrap(), "1 warning received");
-        assert!(warnings.line("c", true).unwrap().ends_with("m c"));
-        assert_eq!(warnings.as_error().unwrap(), "2 warnings received");
-    }
 
     #[test]
     fn a_line_says_how_far_work_is() {

@@ -4,6 +4,7 @@
 use std::{
     io::{self, IsTerminal, Write},
     iter,
+    path::Path,
     process::ExitCode,
 };
 
@@ -11,10 +12,14 @@ use crate::{
     operations::{OperationError, targets::TargetError},
     render::{escape::visible, gaps, header::header, words::wrapped},
 };
-use gc_cluster::cluster::ConnectError;
-use gc_core::model::{Gap, Snapshot};
-
-use super::archive;
+use gc_cluster::{
+    archive::{Header, header_of},
+    cluster::ConnectError,
+};
+use gc_core::{
+    model::{Gap, Snapshot},
+    wording::count,
+};
 
 /// Says something on standard error.
 pub(super) fn say(line: &str) {
@@ -113,11 +118,33 @@ pub(super) fn print_data(data: &[u8]) -> io::Result<()> {
 /// the first line.
 pub(super) fn heading(snapshot: &Snapshot, namespace: Option<&str>, from: &[String], more: &str) -> Vec<u8> {
     let first = format!("{}{more}", header(snapshot, namespace, from));
-    let archives = archive::told(from);
+    let archives = archives(from);
     let width = terminal_width().unwrap_or(usize::MAX);
     let lines = iter::once(first).chain(archives.iter().map(|archive| visible(archive).into_owned()));
     let lines: Vec<String> = lines.flat_map(|line| wrapped(line.split(' '), width)).collect();
     (lines.join("\n") + "\n\n").into_bytes()
+}
+
+/// What is said of the archives among these files: where, when and for which delete each was written.
+fn archives(from: &[String]) -> Vec<String> {
+    from.iter().filter_map(|path| Some(archive(path, &header_of(Path::new(path))?))).collect()
+}
+
+fn archive(path: &str, header: &Header) -> String {
+    let place = [header.context.as_str(), header.server.as_str()].into_iter().find(|name| !name.is_empty());
+    let place = place.map(|place| format!(" in {place}")).unwrap_or_default();
+    let delete = match header.targets.as_slice() {
+        [] => String::new(),
+        [first, rest @ ..] => {
+            let more = match rest.len() {
+                0 => String::new(),
+                more => format!(" and {}", count(more, "other target", "other targets")),
+            };
+            let policy = header.propagation.to_lowercase();
+            format!(", before a delete ({policy}) of {}{more}", first.placed())
+        }
+    };
+    format!("{path} is an archive: objects as they were{place} at {}{delete}. They may be gone by now.", header.time)
 }
 
 /// An error as text: control characters are escaped, and only errors that have several lines keep their line breaks.

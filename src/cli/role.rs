@@ -27,7 +27,6 @@ use super::{
     delete::DeleteArgs,
     report::Report,
     restore,
-    sweep::scope,
 };
 
 /// What reads take: lists, and single objects that no list proves or that are needed whole.
@@ -87,7 +86,7 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
             let verbs = while_watched(args.consent.dry_run == DryRunArg::None);
             ("delete", args.targets.clone(), policy(&args.propagation), verbs)
         }
-        Command::Doctor(args) => ("doctor", scope(global, &args.targets), Reads::Everything, &READ),
+        Command::Doctor(args) => ("doctor", global.scope_of(&args.targets), Reads::Everything, &READ),
         Command::Explain(args) => ("explain", args.targets.clone(), Reads::Everything, &READ),
         // What is deleted is chosen later: that right is not part of it.
         Command::Tui(args) => ("tui", args.targets.clone(), Reads::Everything, &READ_AND_WATCH),

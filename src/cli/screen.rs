@@ -13,6 +13,7 @@ use crate::{
     operations::{OperationError, Session},
     render::{escape::visible, output::Format},
 };
+use gc_core::{doctor::Finding, model::Snapshot};
 
 use super::report::{Report, describe_error, print_data, terminal_height, terminal_width};
 
@@ -153,6 +154,16 @@ fn plain(line: &str) -> String {
         rest = sequence.split_once('m').map_or("", |(_, after)| after);
     }
     plain + rest
+}
+
+/// Identifies the findings, to compare two looks.
+pub(super) fn found(snapshot: &Snapshot, findings: &[Finding]) -> BTreeSet<String> {
+    let describe = findings.iter().map(|finding| {
+        let mut uids: Vec<&str> = finding.objects.iter().map(|id| snapshot.text(snapshot.object(*id).uid)).collect();
+        uids.sort_unstable();
+        format!("{} {} {}", finding.code.name(), finding.cause, uids.join(","))
+    });
+    describe.collect()
 }
 
 const AGAIN: &str = "\nLooking again for some seconds, because much passes by itself …\n";

@@ -28,9 +28,6 @@ use super::{
 /// How long --watch waits at most: ages grow, and what can't be watched may change.
 const AGES: Duration = Duration::from_secs(30);
 
-/// How many owners that lists lack are looked up at most. The others are unknown.
-pub(super) const MOST_LOOK_UPS: usize = 1_000;
-
 /// What a look shows.
 struct Shown {
     report: Report,
@@ -124,7 +121,7 @@ fn show(
     let namespace = session.namespace_symbol();
     let types = types_of(args, &session.snapshot.resources)?;
     let look_ups = unconfirmed(&session.snapshot, &query(args, session, namespace, &types));
-    session.look_up_some(look_ups, MOST_LOOK_UPS);
+    session.look_up_some(look_ups);
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
     let query = query(args, session, namespace, &types);

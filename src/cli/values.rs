@@ -10,8 +10,6 @@ use gc_core::{
     simulate::Assume,
 };
 
-use super::args::ShellArg;
-
 /// A value that a flag takes: its names, of which the help shows the first, what the help says of it, and what it
 /// means.
 pub(super) type Choice<T> = (&'static [&'static str], &'static str, T);
@@ -52,6 +50,15 @@ pub(super) const VERDICTS: &[Choice<Option<VerdictResult>>] = &[
 /// `--fail-on` of doctor
 pub(super) const SEVERITIES: &[Choice<Option<Severity>>] =
     &[(&["error"], "", Some(Severity::Error)), (&["warning"], "", Some(Severity::Warning)), (&["never"], "", None)];
+
+/// The shells that get a completion script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShellArg {
+    Bash,
+    Zsh,
+    Fish,
+    PowerShell,
+}
 
 /// What `completion` takes: a shell whose script it prints, or none to install.
 pub(super) const SHELLS: &[Choice<Option<ShellArg>>] = &[

@@ -307,6 +307,16 @@ impl<'s> Examination<'s> {
     }
 }
 
+/// The objects to report on, by their uids, which never change; of a Namespace, what is in it, too.
+pub fn limit(session: &mut Session) -> Limit {
+    let namespace = session.namespace_symbol();
+    match (&session.targets, namespace) {
+        (Some(targets), _) => Limit::objects(&session.snapshot, targets.iter().copied()),
+        (None, Some(namespace)) => Limit::namespace(namespace),
+        (None, None) => Limit::Everything,
+    }
+}
+
 /// The related objects of findings, each with code and cause. The collector works on many one by one: an owner may wait
 /// for long.
 fn in_the_way(snapshot: &Snapshot, findings: &[Finding]) -> FxHashSet<Suspicion> {

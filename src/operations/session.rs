@@ -27,6 +27,8 @@ use super::{
     targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError},
 };
 
+/// How many owners that lists lack are looked up at most. The others are unknown.
+const MOST_LOOK_UPS: usize = 1_000;
 /// At most this many objects are asked about: each is a request.
 const MOST_PATCHES: usize = 200;
 
@@ -131,6 +133,11 @@ impl<S: Source + ?Sized> Session<S> {
         }
     }
 
+    /// The namespace of the targets; the session's if there are none.
+    pub fn namespace_of_targets(&self) -> Option<String> {
+        self.namespace_of(self.targets.as_deref().unwrap_or_default())
+    }
+
     /// The namespace of these objects, empty for cluster scope; `None` if they are in several.
     fn one_namespace(&self, objects: &[ObjectId]) -> Option<Symbol> {
         let mut namespaces = objects.iter().map(|object| self.snapshot.object(*object).namespace);
@@ -140,9 +147,7 @@ impl<S: Source + ?Sized> Session<S> {
 
     /// Limits the session to the targets' namespace.
     pub fn narrow_namespace(&mut self) {
-        if let Some(targets) = &self.targets {
-            self.namespace = self.namespace_of(targets);
-        }
+        self.namespace = self.namespace_of_targets();
     }
 
     /// The objects that `--keep` names or describes. Looks for names in the targets' namespace if there is only one,
@@ -194,18 +199,19 @@ impl<S: Source + ?Sized> Session<S> {
         self.snapshot.told.unpatchable.extend(answers);
     }
 
-    /// Looks up at most so many of these; the others become unknown, with a gap that says so.
-    pub fn look_up_some(&mut self, mut coordinates: Vec<Coordinate>, most: usize) {
+    /// Looks up at most [`MOST_LOOK_UPS`] of these; the others become unknown, with a gap that says so.
+    pub fn look_up_some(&mut self, mut coordinates: Vec<Coordinate>) {
         if !self.is_live() {
             return;
         }
         coordinates.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
         coordinates.dedup();
-        let others = coordinates.split_off(most.min(coordinates.len()));
+        let others = coordinates.split_off(MOST_LOOK_UPS.min(coordinates.len()));
         self.look_up(&coordinates);
+        let why = format!("not looked up: more than {}", thousands(MOST_LOOK_UPS));
         let mut gaps = Gaps::default();
         for coordinate in others {
-            gaps.add_object(&self.snapshot, coordinate, format!("not looked up: more than {}", thousands(most)));
+            gaps.add_object(&self.snapshot, coordinate, why.clone());
             self.snapshot.leave_unanswered(coordinate);
         }
         gaps.record(&mut self.snapshot);

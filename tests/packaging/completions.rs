@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use kubectl_gc::cli::{args::ShellArg, completion::script};
+use kubectl_gc::cli::{completion::script, values::ShellArg};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_kubectl-gc");
 

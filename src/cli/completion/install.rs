@@ -9,8 +9,8 @@ use crate::operations::{OperationError, usage};
 
 use super::{
     super::{
-        args::ShellArg,
         report::{Exit, Report},
+        values::ShellArg,
     },
     BINARY, COMPLETER, man_pages, script,
 };

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 
 use clap_complete::{Shell, generate};
 
-use super::{args::ShellArg, commands::Cli};
+use super::{commands::Cli, values::ShellArg};
 
 pub(super) use install::install;
 

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    operations::approve::Question,
+    operations::{approve::Question, delete::Delete},
     render::{header::header, words::plural},
 };
 use gc_core::{
+    hold::meanwhile,
     model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
     plan::{ConfirmationReason, Consent, Plan, severe_objects},
-    wording::{count, thousands},
+    wording::{count, duration, thousands},
 };
 
 /// The answer that archives first.
@@ -91,6 +92,24 @@ fn heavy(reason: ConfirmationReason, one: bool) -> &'static str {
             (_, false) => " (the effect of their finalizers is not known)",
         },
     }
+}
+
+/// What a question says of a hold: `Held for 10m. …`
+pub(super) fn foretold(delete: &Delete, plan: &Plan) -> Option<String> {
+    let config = delete.config.hold.as_ref()?;
+    if config.time.as_secs() == 0 {
+        return None;
+    }
+    let mut told = vec![format!("It is held for {}, and can be taken back until then.", duration(config.time))];
+    let snapshot = &delete.session.snapshot;
+    for target in &plan.request.targets {
+        let resource = snapshot.resources.get(snapshot.object(*target).resource);
+        let sentence = meanwhile(&resource.group, &resource.kind).to_owned();
+        if !told.contains(&sentence) {
+            told.push(sentence);
+        }
+    }
+    Some(told.join(" "))
 }
 
 #[cfg(test)]

@@ -17,12 +17,11 @@ use gc_core::server::Propagation;
 
 use super::super::{
     args::{
-        AssumeArgs, ConsentArgs, DryRunArg, GateArgs, GlobalArgs, GraceArgs, KeepArgs, PrintArgs, PropagationArgs,
-        RoleArgs, TargetArgs, grace_period,
+        AssumeArgs, ConsentArgs, DryRunArg, GateArgs, GlobalArgs, GraceArgs, KeepArgs, OpenArgs, PrintArgs,
+        PropagationArgs, RoleArgs, TargetArgs, grace_period,
     },
     connection::time_of,
     formats::{self, formats},
-    open::OpenArgs,
     values::allow_incomplete,
 };
 

@@ -21,7 +21,6 @@ use crate::{
 };
 use gc_cluster::act::Seen;
 use gc_core::{
-    hold::meanwhile,
     plan::Plan,
     wording::{count, duration},
 };
@@ -132,24 +131,6 @@ impl Approved {
         progress.end();
         with_notes(report?, notes)
     }
-}
-
-/// What a question says of a hold: `Held for 10m. …`
-pub(super) fn foretold(delete: &Delete, plan: &Plan) -> Option<String> {
-    let config = delete.config.hold.as_ref()?;
-    if config.time.as_secs() == 0 {
-        return None;
-    }
-    let mut told = vec![format!("It is held for {}, and can be taken back until then.", duration(config.time))];
-    let snapshot = &delete.session.snapshot;
-    for target in &plan.request.targets {
-        let resource = snapshot.resources.get(snapshot.object(*target).resource);
-        let sentence = meanwhile(&resource.group, &resource.kind).to_owned();
-        if !told.contains(&sentence) {
-            told.push(sentence);
-        }
-    }
-    Some(told.join(" "))
 }
 
 /// Says that an object is held, and how that ends.

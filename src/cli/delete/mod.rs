@@ -32,12 +32,14 @@ use gc_core::{
     wording::{count, thousands},
 };
 
-use self::{ask::question, config::Checked};
+use self::{
+    ask::{foretold, question},
+    config::Checked,
+};
 use super::{
     args::{DryRunArg, GlobalArgs},
     follow::FollowReporter,
-    output::Printer,
-    plan::{printer, show_before, view_of},
+    output::{Printer, show_before, view_of},
     report::{Exit, Report, describe_error, heading},
     terminal::StdTerminal,
 };
@@ -153,7 +155,7 @@ impl View<Delete> for DeleteReport<'_> {
         if let Some(unread) = delete.unread_in_question(plan) {
             question.preface = format!("{} {unread}", question.preface);
         }
-        if let Some(told) = hold::foretold(delete, plan) {
+        if let Some(told) = foretold(delete, plan) {
             question.preface = format!("{} {told}", question.preface);
         }
         question
@@ -166,7 +168,7 @@ impl DeleteReport<'_> {
     }
 
     fn printer(&self) -> Printer {
-        printer(self.global, self.args.output, self.args.targets.all)
+        Printer::of_plan(self.global, self.args.output, self.args.targets.all)
     }
 
     /// What precedes the result: an empty line below the plan, or the source of a picture.

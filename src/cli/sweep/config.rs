@@ -14,10 +14,9 @@ use gc_cluster::{
 };
 
 use super::super::{
-    args::{AssumeArgs, PrintArgs, SourceArgs, TargetArgs},
+    args::{AssumeArgs, OpenArgs, PrintArgs, SourceArgs, TargetArgs},
     connection::time_of,
     formats::{self, formats},
-    open::OpenArgs,
 };
 
 /// Do the garbage collector's work: one pass, or --watch

@@ -14,8 +14,8 @@ use crate::{
 use gc_core::{model::ObjectId, plan::Plan, simulate::Uncertainty};
 
 use super::{
-    args::{GlobalArgs, TargetArgs},
-    plan::printer,
+    args::GlobalArgs,
+    output::Printer,
     report::{Exit, Report, heading},
 };
 
@@ -32,15 +32,9 @@ pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationErr
     }
 }
 
-/// Without targets, sweeps the whole cluster, whatever the kubeconfig's namespace; only an explicit `-n` limits it.
-pub(super) fn scope(global: &GlobalArgs, targets: &TargetArgs) -> TargetArgs {
-    let anything = !targets.any() && global.connection.namespace().is_none();
-    TargetArgs { all_namespaces: targets.all_namespaces || anything, ..targets.clone() }
-}
-
 /// Predicts one pass of the collector.
 fn dry_run(global: &GlobalArgs, args: &SweepArgs, rules: SweepRules) -> Result<Report, OperationError> {
-    let mut session = global.open(&args.source, &scope(global, &args.targets), ReadScope::Everything)?;
+    let mut session = global.open(&args.source, &global.scope_of(&args.targets), ReadScope::Everything)?;
     session.enter_namespace();
     if rules.trust_missing_apis {
         session.trust_missing_apis();
@@ -59,14 +53,14 @@ fn report(
     plan: &Plan,
 ) -> Result<Report, OperationError> {
     let snapshot = &session.snapshot;
-    let namespace = namespace(session);
+    let namespace = session.namespace_of_targets();
     let graph = rules.graph(snapshot);
     let view = PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref());
     let heading = || {
-        let more = format!(" Nothing was changed.{}", limited(limit));
+        let more = format!(" Nothing was changed.{}", pass::limited(limit));
         heading(snapshot, namespace.as_deref(), &args.source.from, &more)
     };
-    let printer = printer(global, args.output, args.targets.all);
+    let printer = Printer::of_plan(global, args.output, args.targets.all);
     let out = printer.with_commands(global.object_commands(&args.source)).print(&view, heading)?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
     if let Some(why) = refusal(session, plan) {
@@ -80,23 +74,6 @@ fn report(
         report.exit = Exit::BadNews;
     }
     Ok(report)
-}
-
-/// The namespace of the targets, or the one of the command.
-pub(super) fn namespace<S: crate::operations::Source + ?Sized>(session: &Session<S>) -> Option<String> {
-    match &session.targets {
-        Some(targets) => session.namespace_of(targets),
-        None => session.namespace.clone(),
-    }
-}
-
-/// How many objects may be changed, if that is limited.
-pub(super) fn limited(limit: Option<&[ObjectId]>) -> String {
-    match limit {
-        None => String::new(),
-        Some([_]) => " Only 1 object may be changed.".to_owned(),
-        Some(objects) => format!(" Only {} objects may be changed.", objects.len()),
-    }
 }
 
 /// A note if unread data may change what the sweep does: a real sweep leaves an object alone whose owner it can't read.

@@ -20,18 +20,22 @@ use crate::{
         plan::PlanView,
     },
 };
-use gc_core::{model::Identity, plan::Plan, simulate::State, wording::count};
+use gc_core::{
+    model::{Identity, ObjectId},
+    plan::Plan,
+    simulate::State,
+    wording::count,
+};
 
 use super::{
     super::{
         args::GlobalArgs,
         follow::FollowReporter,
-        output::Printer,
-        plan::{printer, show_before},
+        output::{Printer, show_before},
         report::{Exit, Report, heading},
         terminal::StdTerminal,
     },
-    SweepArgs, SweepConfig, limited, namespace, scope,
+    config::{SweepArgs, SweepConfig},
 };
 
 /// Runs one pass.
@@ -41,7 +45,7 @@ pub(super) fn pass(
     order: &SweepConfig,
     rules: SweepRules,
 ) -> Result<Report, OperationError> {
-    let targets = global.targets(&scope(global, &args.targets))?;
+    let targets = global.targets(&global.scope_of(&args.targets))?;
     let mut pass = SweepPass::open(&global.cluster()?, &targets, rules)?;
     let mut view = PassReport { global, args };
     let policy = Policy { yes: args.yes, missed: OnMissed::Refuse { unless: None } };
@@ -54,6 +58,15 @@ pub(super) fn pass(
     };
     report.notes.splice(..0, notes);
     Ok(report)
+}
+
+/// How many objects may be changed, if that is limited.
+pub(super) fn limited(limit: Option<&[ObjectId]>) -> String {
+    match limit {
+        None => String::new(),
+        Some([_]) => " Only 1 object may be changed.".to_owned(),
+        Some(objects) => format!(" Only {} objects may be changed.", objects.len()),
+    }
 }
 
 /// Prints a pass.
@@ -101,7 +114,7 @@ impl Output for PassDocument {
 impl View<SweepPass> for PassReport<'_> {
     fn show(&mut self, pass: &SweepPass, plan: &SweepPlan, again: bool) -> Result<(), OperationError> {
         let again = if again { " The cluster has changed: this is the new plan." } else { "" };
-        let namespace = namespace(&pass.session);
+        let namespace = pass.session.namespace_of_targets();
         let snapshot = &pass.session.snapshot;
         let graph = pass.rules.graph(snapshot);
         let view = PlanView::new(snapshot, &graph, &plan.plan, &[], namespace.as_deref());
@@ -113,7 +126,7 @@ impl View<SweepPass> for PassReport<'_> {
     fn question(&self, pass: &SweepPass, plan: &SweepPlan) -> Question {
         let objects = count(plan.plan.outcomes.len(), "object", "objects");
         Question {
-            preface: header(&pass.session.snapshot, namespace(&pass.session).as_deref(), &[]),
+            preface: header(&pass.session.snapshot, pass.session.namespace_of_targets().as_deref(), &[]),
             prompt: format!("Sweep {objects}? [y/N]"),
             ..Question::default()
         }
@@ -126,12 +139,12 @@ impl PassReport<'_> {
     }
 
     fn printer(&self) -> Printer {
-        printer(self.global, self.args.output, self.args.targets.all)
+        Printer::of_plan(self.global, self.args.output, self.args.targets.all)
     }
 
     /// The source of a picture.
     fn source(&self, pass: &SweepPass) -> Vec<u8> {
-        heading(&pass.session.snapshot, namespace(&pass.session).as_deref(), &[], "")
+        heading(&pass.session.snapshot, pass.session.namespace_of_targets().as_deref(), &[], "")
     }
 
     /// The document of the prediction, and what `draw` makes of it.
@@ -143,7 +156,7 @@ impl PassReport<'_> {
     ) -> Result<PassDocument, OperationError> {
         let snapshot = &pass.session.snapshot;
         let graph = pass.rules.graph(snapshot);
-        let namespace = namespace(&pass.session);
+        let namespace = pass.session.namespace_of_targets();
         let view = PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref());
         Ok(PassDocument {
             document: fields(&view.document())?,
@@ -177,7 +190,7 @@ impl PassReport<'_> {
         let drawn = document.picture.take();
         let mut progress = FollowReporter::new(begun);
         // The sweep changes which objects have which ids.
-        let namespace = namespace(&pass.session);
+        let namespace = pass.session.namespace_of_targets();
         let snapshot = &pass.session.snapshot;
         let prevented = plan.plan.obstacles.iter().flat_map(|obstacle| &obstacle.prevents);
         let prevented: Vec<Identity> = prevented.map(|id| Identity::of(snapshot, *id)).collect();

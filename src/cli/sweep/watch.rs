@@ -28,7 +28,7 @@ use super::{
         follow::polled,
         report::{Report, say},
     },
-    SweepArgs, SweepConfig, scope,
+    config::{SweepArgs, SweepConfig},
 };
 
 /// A loop that hasn't completed a round for this long is unhealthy.
@@ -65,7 +65,7 @@ pub(super) fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) 
 fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, OperationError> {
     if args.targets.any() {
         // The targets are resolved once, at the start.
-        let mut session = global.open(&args.source, &scope(global, &args.targets), ReadScope::Everything)?;
+        let mut session = global.open(&args.source, &global.scope_of(&args.targets), ReadScope::Everything)?;
         session.enter_namespace();
         if let (None, Some(namespace)) = (&session.targets, &session.namespace) {
             return Ok(Limit::Namespace(namespace.clone()));

@@ -23,7 +23,7 @@ use super::{
         follow::describe,
         report::{Exit, Report, describe_error},
     },
-    Message,
+    message::Message,
     progress::OffScreen,
 };
 

@@ -1,6 +1,7 @@
 //! `kubectl gc tui`, and `-i` of tree, plan and doctor: keys and news in, effects out. [`crate::tui`] decides.
 
 mod deleting;
+mod message;
 mod progress;
 mod screen;
 mod worker;
@@ -16,11 +17,11 @@ use std::{
 
 use crate::{
     operations::{OperationError, SourceConfig, usage},
-    tui::{Effect, News, Scene, Start, State},
+    tui::{Effect, News, Start, State},
 };
 use gc_core::{model::Identity, server::Propagation};
 
-use self::{deleting::Deleting, progress::OffScreen, screen::Screen, worker::Worker};
+use self::{deleting::Deleting, message::Message, progress::OffScreen, screen::Screen, worker::Worker};
 use super::{
     args::{GlobalArgs, SourceArgs, TargetArgs, TuiArgs},
     report::Report,
@@ -31,18 +32,6 @@ use super::{
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// How often ages and statuses are brought up to date.
 const TICK: Duration = Duration::from_secs(1);
-
-/// What the threads beside the screen say.
-enum Message {
-    /// The source is read: the first scene, and the targets in it.
-    Ready(Box<Scene>, Vec<Identity>),
-    Failed(OperationError),
-    News(News),
-    /// A delete is over.
-    Deleted(Box<Report>),
-    /// A thread has panicked: what it said is on standard error.
-    Broken,
-}
 
 /// Opens the screen.
 pub(super) fn run(global: &GlobalArgs, args: &TuiArgs) -> Result<Report, OperationError> {

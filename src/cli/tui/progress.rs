@@ -10,7 +10,7 @@ use crate::tui::News;
 use gc_cluster::cluster::{Exchange, Progress};
 use gc_core::{model::Resource, wording::thousands};
 
-use super::{Message, screen};
+use super::{message::Message, screen};
 
 /// Passes on what is told: to the ordinary screen if that is shown, and otherwise as news.
 pub(super) struct OffScreen {

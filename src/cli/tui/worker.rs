@@ -13,7 +13,7 @@ use crate::{
         Discovered, LiveSession, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig,
         approve::World,
         clock::SystemClock,
-        examine::{Examination, ExaminationScope},
+        examine::{Examination, ExaminationScope, limit},
         predict::{NamedGates, PlanOptions, PlanResult, predict},
     },
     render::{
@@ -40,12 +40,11 @@ use gc_core::{
 use super::{
     super::{
         args::{GlobalArgs, SourceArgs, TargetArgs},
-        doctor::{again, held_to, limit},
-        plan::view_of,
+        output::view_of,
         report::{Report, describe_error},
-        tree::MOST_LOOK_UPS,
     },
-    Message, deleting,
+    deleting,
+    message::Message,
 };
 
 /// How often changes of a cluster are looked for.
@@ -138,7 +137,7 @@ impl Worker {
         let (graph, tree) = if unconfirmed.is_empty() || !session.is_live() {
             (graph, tree)
         } else {
-            session.look_up_some(unconfirmed, MOST_LOOK_UPS);
+            session.look_up_some(unconfirmed);
             let graph = OwnerGraph::new(&session.snapshot);
             let tree = Tree::of(&session.snapshot, &graph, &query(session, namespace, &types));
             (graph, tree)
@@ -305,8 +304,8 @@ impl Worker {
         let kubectl = self.global.connection.kubectl();
         let diagnosis = Examination::new(session, &SystemClock::start(), asked, kubectl, None).diagnosis(None);
         let snapshot = &session.snapshot;
-        let again = again(&self.global, &self.targets, &self.from, false);
-        let kubectl = held_to(&self.global, session);
+        let again = self.global.same("doctor", &self.targets, &self.from, false);
+        let kubectl = self.global.held_to(session);
         let finding = |finding: &gc_core::doctor::Finding| {
             let one = Diagnosis { findings: vec![finding.clone()], ..Diagnosis::default() };
             let view = DoctorView {
