@@ -75,6 +75,9 @@ fn the_line_of_a_plan() {
     ] {
         assert_eq!(codes(&format!("--fail-on={verdict}")), expected, "{verdict}");
     }
+    // So do plans of which much was not read: `depends` is the default.
+    let unread = |flag: &str| gc(&words(&format!("plan deploy/web --from tests/cli/dumps/unseen.yaml {flag}"))).code;
+    assert_eq!(["", "--fail-on=depends", "--fail-on=unsure", "--deny-effect=data-loss"].map(unread), [0, 0, 2, 2]);
     // Another gate holds all the same.
     assert_eq!(code("deploy/api", "--fail-on=never --deny=pods"), 2);
 }

@@ -112,9 +112,9 @@ pub fn describe_gate(snapshot: &Snapshot, violation: &GateViolation) -> String {
             let why = match fail_on {
                 VerdictResult::Refused => "the API server would refuse it",
                 VerdictResult::TakesDown => "a webhook or an API would lose its backend",
-                VerdictResult::DataLoss => "data would be lost, or may be",
+                VerdictResult::DataLoss => "data would be lost",
                 VerdictResult::Stuck | VerdictResult::Depends | VerdictResult::Waits => {
-                    "data would be lost, or may be, or something would stay Terminating"
+                    "data would be lost, or something would stay Terminating"
                 }
                 VerdictResult::Unsure => "data would be lost, something would stay Terminating, or is not certain",
                 VerdictResult::External => "something outside the owner graph would be deleted, or worse",

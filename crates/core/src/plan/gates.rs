@@ -102,7 +102,7 @@ impl GateViolation {
 
 /// The gates that a plan violates, in the order of [`Gates`]. `unlisted_contents` is what the deleted Namespaces
 /// contain that has no outcome; an uncounted resource in it violates every gate that concerns it. So does a list that
-/// could not be read and may hide what is deleted, unless the user has `allowed` just that.
+/// could not be read and may hide what is deleted, unless the user has `allowed` just that; not [`Gate::FailOn`].
 pub fn gate_violations(
     snapshot: &Snapshot,
     plan: &Plan,
@@ -138,19 +138,12 @@ pub fn gate_violations(
         .max
         .map(|max| GateViolation { unread: unread(&|_| true), ..violation(Gate::Max(max), counted, &unnamed, counts) });
     let found: Vec<GateViolation> = deny.chain(deny_effects).chain(max).filter(is_violated).collect();
-    let verdict = || Verdict::of(snapshot, plan, unlisted_contents, &[]);
-    let fail_on = gates.fail_on.map(|fail_on| GateViolation {
-        // What could not be read may be lost.
-        unread: if fail_on >= VerdictResult::DataLoss { unread(&|_| true) } else { Vec::new() },
-        ..violation(Gate::FailOn(fail_on), std::iter::empty(), &[], |_| false)
-    });
-    let may_lose = || is_violated(&denied_effects(snapshot, plan, unlisted_contents, EffectClass::DataLoss));
-    let fail_on = fail_on.filter(|violation| match violation.gate {
-        Gate::FailOn(result) if result >= VerdictResult::DataLoss => {
-            !violation.unread.is_empty() || may_lose() || verdict().is_at_least(result)
-        }
-        Gate::FailOn(result) => verdict().is_at_least(result),
-        _ => false,
+    // The verdict alone decides, as without the gate: what was not read makes it UNSURE at most.
+    let is_forbidden =
+        |result: &VerdictResult| Verdict::of(snapshot, plan, unlisted_contents, &[]).is_at_least(*result);
+    let fail_on = gates.fail_on.filter(is_forbidden).map(|result| GateViolation {
+        unread: if result >= VerdictResult::Unsure { unread(&|_| true) } else { Vec::new() },
+        ..violation(Gate::FailOn(result), std::iter::empty(), &[], |_| false)
     });
     found.into_iter().chain(fail_on).collect()
 }
