@@ -118,8 +118,8 @@ fn a_late_kubelet_is_not_counted_on() {
     says_not(&ran, &["pod-without-kubelet", "slow-finalizer"]);
 }
 
-/// R9.10: A namespace is not emptied before its pods are gone. What lets it go on is to force-delete those that hang, and
-/// nothing else.
+/// R9.10: A namespace is not emptied before its pods are gone. What lets it go on is to force-delete those that hang,
+/// and nothing else.
 #[test]
 fn a_namespace_with_hung_pods_needs_only_these_deleted() {
     let out_of_service = json!([{"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}]);
