@@ -194,6 +194,40 @@ fn who_uses_an_object_keeps_it() {
     let pool = object(("ceph.rook.io/v1", "CephBlockPool"), "pool", json!({}));
     let ran = on(&[ceph, pool, running("rook-ceph-operator")], "plan cephcluster/rook -n vault");
     says(&ran, &["STUCK: ", "waits for CephBlockPool/pool"]);
+
+    let fields: [[(&str, &str); 2]; 5] = [
+        [("argoproj.io/v1alpha1", "AppProject"), ("argoproj.io/v1alpha1", "Application")],
+        [("kueue.x-k8s.io/v1beta1", "ResourceFlavor"), ("kueue.x-k8s.io/v1beta1", "ClusterQueue")],
+        [("kueue.x-k8s.io/v1beta1", "ClusterQueue"), ("kueue.x-k8s.io/v1beta1", "Workload")],
+        [("gateway.networking.k8s.io/v1", "GatewayClass"), ("gateway.networking.k8s.io/v1", "Gateway")],
+        [("karpenter.k8s.aws/v1", "EC2NodeClass"), ("karpenter.sh/v1", "NodeClaim")],
+    ];
+    let named = |kind: &str, name: &str| match kind {
+        "AppProject" => ("resources-finalizer.argocd.argoproj.io", json!({"spec": {"project": name}})),
+        "ResourceFlavor" => {
+            let groups = json!([{"flavors": [{"name": "other"}, {"name": name}]}]);
+            ("kueue.x-k8s.io/resource-in-use", json!({"spec": {"resourceGroups": groups}}))
+        }
+        "ClusterQueue" => ("kueue.x-k8s.io/resource-in-use", json!({"status": {"admission": {"clusterQueue": name}}})),
+        "GatewayClass" => {
+            ("gateway-exists-finalizer.gateway.networking.k8s.io", json!({"spec": {"gatewayClassName": name}}))
+        }
+        _ => ("karpenter.k8s.aws/termination", json!({"spec": {"nodeClassRef": {"name": name}}})),
+    };
+    for [of, by] in fields {
+        let kind = of.1.to_lowercase();
+        let (finalizer, _) = named(of.1, "");
+        let kept = held(of, "main", finalizer, "manager", json!({}));
+        for (uses, is_kept) in [("main", true), ("another", false)] {
+            let mut user = object(by, "user", json!({}));
+            user["spec"] = json!({});
+            user.as_object_mut().unwrap().extend(named(of.1, uses).1.as_object().unwrap().clone());
+            let ran = on(&[kept.clone(), user, at_ten()], &format!("plan {kind}/main -n vault"));
+            assert_eq!(ran.out.contains(&format!("waits for {}/user", by.1)), is_kept, "{ran}");
+            assert_eq!(ran.out.contains(&format!("delete {}/user first", by.1)), is_kept, "{ran}");
+            assert!(!is_kept || ran.out.contains("STUCK: "), "{ran}");
+        }
+    }
 }
 
 /// Operators of databases delete claims that have no owner reference, with a finalizer or without.

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::agree::{DELETED, object, on, running, says, says_not};
+use super::{
+    agree::{DELETED, object, on, running, says, says_not},
+    field::at_ten,
+};
 
 const CLUSTER: (&str, &str) = ("cluster.x-k8s.io/v1beta1", "Cluster");
 const MACHINE: (&str, &str) = ("cluster.x-k8s.io/v1beta1", "Machine");
@@ -83,6 +86,38 @@ fn what_flux_has_suspended_goes() {
     );
     apps["spec"] = json!({"suspend": true, "prune": true});
     says_not(&on(&[apps, running("kustomize-controller")], "explain kustomization/apps -n vault"), &["resumes"]);
+}
+
+/// Flux deletes nothing if the ServiceAccount is gone as which it should act; if that goes with it, nobody knows.
+#[test]
+fn flux_deletes_nothing_without_its_account() {
+    const GROUP: &str = "kustomize.toolkit.fluxcd.io";
+    let mut apps = object(
+        ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
+        "apps",
+        json!({"finalizers": ["finalizers.fluxcd.io"]}),
+    );
+    apps["spec"] = json!({"prune": true, "serviceAccountName": "deployer"});
+    apps["status"] = json!({"inventory": {"entries": [{"id": "vault_settings__ConfigMap", "v": "v1"}]}});
+    let labels = json!({"labels": {(format!("{GROUP}/name")): "apps", (format!("{GROUP}/namespace")): "vault"}});
+    let settings = object(("v1", "ConfigMap"), "settings", labels);
+    let account = |name| object(("v1", "ServiceAccount"), name, json!({}));
+    let with = |accounts: &[Value], line: &str| {
+        let objects = [apps.clone(), settings.clone(), running("kustomize-controller"), at_ten()];
+        on(&[&objects[..], accounts].concat(), line)
+    };
+    let there = with(&[account("deployer")], "plan kustomization/apps -n vault -o json");
+    let goes = "\"name\": \"settings\"";
+    assert!(there.out.contains(goes), "{there}");
+    let gone = with(&[account("other")], "plan kustomization/apps -n vault -o json");
+    assert!(!gone.out.contains(goes), "{gone}");
+    says(
+        &with(&[account("other")], "plan kustomization/apps -n vault -o wide"),
+        &["its managed objects are kept (the ServiceAccount as which its controller acts is gone)"],
+    );
+    let both = "plan kustomization/apps sa/deployer -n vault -o json";
+    let raced = with(&[account("deployer")], both);
+    assert!(raced.out.contains(goes) && raced.out.contains("then 2 go; not certain."), "{raced}");
 }
 
 /// The content of a snapshot stays until the snapshot is deleted, and says so.

@@ -287,6 +287,10 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
             let why = "dependents that could not be read may have to be freed first";
             Verdict::with(Headline::Unsure, &what, "; ", why)
         }
+        _ if goes && is_idle(explanation) => {
+            let why = "the collector should act, but nothing happens: see Note";
+            Verdict::with(Headline::Depends, &what, "; ", why)
+        }
         _ if goes && in_trouble(explanation) => {
             Verdict::new(Headline::Waits, format!("{what}, and should go by itself: see Note."))
         }
@@ -319,7 +323,8 @@ fn is_all_known(view: &ExplainView<'_>, explanation: &Explanation) -> bool {
         // R9.40: once it is deleted, the controller of what it uses goes on.
         let keeps = |above: &Waiting| {
             let mut finalizers = above.held_by.iter().filter_map(|holder| holder.finalizer());
-            let has_users = finalizers.any(|finalizer| known_users(view.snapshot.text(finalizer)).is_some());
+            let kind = &view.snapshot.resource(above.object).kind;
+            let has_users = finalizers.any(|finalizer| known_users(view.snapshot.text(finalizer), kind).is_some());
             has_users && above.waits_for.contains(&line.object)
         };
         line.state != State::Stuck

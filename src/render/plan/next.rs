@@ -310,7 +310,8 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
                     let waits =
                         !outcome.waits_for.is_empty() || outcome.held_by.iter().any(|holder| holder.is_kubelet());
                     let controller = view.plan.controllers.get(outcome.object, *holder);
-                    if known_users(what).is_some() && !outcome.waits_for.is_empty() {
+                    let kind = &view.snapshot.resource(outcome.object).kind;
+                    if known_users(what, kind).is_some() && !outcome.waits_for.is_empty() {
                         let users = outcome.waits_for.iter().map(|user| view.name_below(*user, outcome.object));
                         let users = some_of(users.collect::<Vec<_>>(), NAMED_CAUSES);
                         said.push(Said::from(format!("delete {users} first: {object} stays as long as that uses it")));

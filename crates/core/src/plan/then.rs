@@ -212,4 +212,5 @@ fn may_wait(context: &SimContext<'_>, plan: &Plan) -> bool {
     let gone: FxHashSet<ObjectId> = gone.map(|outcome| outcome.object).collect();
     plan.outcomes.iter().chain(&plan.stays).any(is_waiting)
         || !context.no_longer_used(|object| !gone.contains(&object)).is_empty()
+        || context.kept_by_users().iter().any(|(_, keepers)| !keepers.unread.is_empty())
 }

@@ -250,8 +250,12 @@ fn inspect_terminating(
                     let kept_by = world.snapshot_kept_by(object, finalizer);
                     let state = state_by(&controller);
                     causes.extend(Some(state).filter(|state| kept_by.is_none() || *state == State::Stuck));
-                    let users = world.context.users_that_keep(object, finalizer).into_iter();
-                    waits_for.extend(users.filter(|user| world.exists(*user)).chain(kept_by));
+                    let users = world.context.users_that_keep(object, finalizer);
+                    waits_for.extend(users.found.into_iter().filter(|user| world.exists(*user)).chain(kept_by));
+                    if !users.unread.is_empty() {
+                        world.doubtful.insert(object);
+                        world.needs.evidence.extend(users.unread);
+                    }
                     if controller.name.is_some() && matches!(controller.liveness, Liveness::Unread(_)) {
                         world.doubtful.insert(object);
                     }

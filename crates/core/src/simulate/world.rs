@@ -18,7 +18,7 @@ use crate::{
 };
 
 use super::{
-    actors::{Actors, AdopterIndex, Adoptions, Assumption, Others, left_by_job_controller},
+    actors::{Actors, AdopterIndex, Adoptions, Assumption, Keepers, Others, left_by_job_controller},
     built_in::BuiltIn,
     cause::{Cause, Change, Effect},
     controllers::{ControllerIndex, runs_in_a_cloud},
@@ -81,7 +81,7 @@ pub struct SimContext<'a> {
     present: OnceLock<Projection>,
     later: OnceLock<Projection>,
     /// What is Terminating, and keeps a finalizer as long as others use it (R9.40).
-    kept_by_users: OnceLock<Vec<(ObjectId, Vec<ObjectId>)>>,
+    kept_by_users: OnceLock<Vec<(ObjectId, Keepers)>>,
 }
 
 impl<'a> SimContext<'a> {
@@ -134,14 +134,13 @@ impl<'a> SimContext<'a> {
     }
 
     /// What is Terminating and keeps a finalizer as long as others use it, with those who do (R9.40).
-    pub(crate) fn kept_by_users(&self) -> &[(ObjectId, Vec<ObjectId>)] {
+    pub(crate) fn kept_by_users(&self) -> &[(ObjectId, Keepers)] {
         self.kept_by_users.get_or_init(|| {
             let terminating = self.snapshot.objects().filter(|(_, object)| object.terminating());
-            let users = terminating.map(|(id, object)| {
-                let finalizers = object.finalizers.iter();
-                (id, finalizers.flat_map(|finalizer| self.users_that_keep(id, *finalizer)).collect::<Vec<ObjectId>>())
+            let keepers = terminating.flat_map(|(id, object)| {
+                object.finalizers.iter().map(move |finalizer| (id, self.users_that_keep(id, *finalizer)))
             });
-            users.filter(|(_, users)| !users.is_empty()).collect()
+            keepers.filter(|(_, keepers)| !keepers.found.is_empty() || !keepers.unread.is_empty()).collect()
         })
     }
 

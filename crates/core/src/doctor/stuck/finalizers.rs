@@ -233,7 +233,7 @@ fn message(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> String {
 fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> {
     let whose = |id: ObjectId| case.name(id, Some(objects[0]));
     objects.iter().find_map(|id| {
-        let users = holds.iter().flat_map(|(finalizer, _)| case.stage.users_that_keep(*id, *finalizer));
+        let users = holds.iter().flat_map(|(finalizer, _)| case.stage.users_that_keep(*id, *finalizer).found);
         let users: Vec<ObjectId> = users.collect();
         if !users.is_empty() {
             return Some(format!("{} is in use by {}.", whose(*id), case.names(&users, Some(*id))));

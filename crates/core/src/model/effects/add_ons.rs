@@ -40,7 +40,7 @@ const ADD_ONS: &[AddOn] = &[
     AddOn {
         name: "Argo CD",
         domains: &["argocd.argoproj.io"],
-        kinds: &["Application"],
+        kinds: &["Application", "AppProject"],
         workloads: &["argocd-application-controller", "gitops-application-controller"],
         labels: &["argocd"],
         ..NONE
@@ -279,6 +279,8 @@ const ADD_ONS: &[AddOn] = &[
         ..NONE
     },
     AddOn { name: "the gateway's controller", domains: &["gateway.networking.k8s.io"], may_run_outside: true, ..NONE },
+    // kubernetes-sigs/kueue charts/kueue/templates/manager/manager.yaml
+    AddOn { name: "Kueue", domains: &["kueue.x-k8s.io"], workloads: &["kueue-controller-manager"], ..NONE },
     // rook/rook deploy/charts/rook-ceph/templates/deployment.yaml
     AddOn { name: "Rook", domains: &["rook.io"], workloads: &["rook-ceph-operator"], ..NONE },
     // percona/percona-xtradb-cluster-operator deploy/operator.yaml

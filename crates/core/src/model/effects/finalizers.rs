@@ -230,6 +230,28 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         (ObjectsDeleted, "Argo CD deletes every resource that it tracks", Some(Policy::ArgoCd)),
         "argoproj/argo-cd pkg/apis/application/v1alpha1/application_defaults.go",
     ),
+    // While others use them (R9.40).
+    protects(
+        "resources-finalizer.argocd.argoproj.io",
+        &[("argoproj.io", "AppProject")],
+        "Argo CD",
+        When::Elsewhere,
+        "argoproj/argo-cd controller/appcontroller.go",
+    ),
+    protects(
+        "kueue.x-k8s.io/resource-in-use",
+        &[],
+        "Kueue",
+        When::Elsewhere,
+        "kubernetes-sigs/kueue pkg/controller/core/clusterqueue_controller.go",
+    ),
+    protects(
+        "gateway-exists-finalizer.gateway.networking.k8s.io",
+        &[("gateway.networking.k8s.io", "GatewayClass")],
+        "the gateway's controller",
+        When::Elsewhere,
+        "kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go",
+    ),
     acts(
         "finalizer.managedresource.crossplane.io",
         &[],

@@ -20,7 +20,7 @@ pub use finalizers::known_finalizer;
 pub use pauses::Pause;
 pub(crate) use pauses::pauses_with_its_cluster;
 pub use policies::{Policy, PolicyEffect, PolicyFacts};
-pub use users::known_users;
+pub use users::{Naming, known_users};
 
 use serde::Serialize;
 

@@ -9,6 +9,7 @@ use super::{
     finalizers::known_finalizer,
     inventory::{Inventory, Spared, TRACKING_ID},
     pauses::{Pause, is_pausing_annotation},
+    users::{names_by_field, names_used},
 };
 
 /// A kind of deletion policy.
@@ -73,12 +74,17 @@ pub struct PolicyFacts {
     /// Its controller soon makes again what is missing of its inventory (R9.41).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub heals: bool,
+    /// The names of what it uses, and so keeps (R9.40).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<String>,
 }
 
 const ACK: &str = "services.k8s.aws/deletion-policy";
 const CONFIG_CONNECTOR: &str = "cnrm.cloud.google.com/deletion-policy";
 const AZURE: &str = "serviceoperator.azure.com/reconcile-policy";
 const STRIMZI: &str = "strimzi.io/managed";
+/// The ServiceAccount as which Flux acts.
+const ACCOUNT: &str = "spec.serviceAccountName";
 
 /// Whether an annotation belongs to any policy, of its object's controller or of one that lists the object, or pauses
 /// the controller.
@@ -136,8 +142,8 @@ impl Policy {
                 (&[], None)
             }
             Policy::Crossplane => (&["spec.deletionPolicy", "spec.managementPolicies"], None),
-            Policy::Kustomization => (&["spec.deletionPolicy", "spec.prune", "spec.suspend"], None),
-            Policy::HelmRelease => (&["spec.suspend"], None),
+            Policy::Kustomization => (&["spec.deletionPolicy", "spec.prune", "spec.suspend", ACCOUNT], None),
+            Policy::HelmRelease => (&["spec.suspend", ACCOUNT], None),
             Policy::Terraform => (&["spec.destroyResourcesOnDeletion"], None),
             Policy::Pulumi => (&["spec.destroyOnFinalize"], None),
             Policy::Rook => (&["spec.cleanupPolicy.confirmation"], None),
@@ -277,6 +283,7 @@ impl PolicyFacts {
     pub(crate) fn are_possible<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> bool {
         let has_policy = |finalizer: &'t str| Policy::of(group, kind, std::iter::once(finalizer)).is_some();
         Policy::of_applier(group, kind).is_some()
+            || names_by_field(group, kind)
             || finalizers.any(|finalizer| has_policy(finalizer) || Pause::is_possible(finalizer))
     }
 
@@ -287,7 +294,8 @@ impl PolicyFacts {
         }
         let policy = Policy::of(group, kind, finalizers.iter().copied()).or(Policy::of_applier(group, kind));
         let facts = policy.map(|policy| policy.read(object)).unwrap_or_default();
-        Some(PolicyFacts { pause: Pause::read(finalizers, object), ..facts })
+        let (pause, uses) = (Pause::read(finalizers, object), names_used(group, kind, object));
+        Some(PolicyFacts { pause, uses, ..facts })
     }
 
     fn keep(&mut self, field: &str, found: Option<&Value>) {
@@ -297,6 +305,11 @@ impl PolicyFacts {
             Some(other) => other.to_string(),
         };
         self.fields.insert(field.to_owned(), text);
+    }
+
+    /// The ServiceAccount in the namespace of the object as which its controller acts, if it names one.
+    pub(crate) fn account(&self) -> Option<&str> {
+        self.get(ACCOUNT).filter(|name| !name.is_empty())
     }
 
     fn get(&self, field: &str) -> Option<&str> {

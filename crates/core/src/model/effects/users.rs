@@ -1,43 +1,155 @@
 //! Objects that keep another: as long as they are there, its controller leaves its finalizer alone (R9.40).
 
+use serde_json::Value;
+
 /// What keeps a finalizer in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownUsers {
     finalizer: &'static str,
-    /// Their kinds, in the group of the object that they keep.
-    pub kinds: &'static [&'static str],
-    /// The label with which they name it; `None`: all that are in its namespace.
-    pub label: Option<&'static str>,
+    /// The kind of what they keep; empty: any.
+    of: &'static str,
+    /// Their groups and kinds; an empty group is that of the object that they keep.
+    pub kinds: &'static [(&'static str, &'static str)],
+    pub naming: Naming,
+}
+
+/// How users name what they use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// Not at all: they use what is in their namespace.
+    Namespace,
+    /// By a label with this key.
+    Label(&'static str),
+    /// By a field of theirs; lists on the way to it are read through.
+    Field(&'static str),
 }
 
 const USERS: &[KnownUsers] = &[
     // crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go
     KnownUsers {
         finalizer: "in-use.crossplane.io",
-        kinds: &["ProviderConfigUsage", "ClusterProviderConfigUsage"],
-        label: Some("crossplane.io/provider-config"),
+        of: "",
+        kinds: &[("", "ProviderConfigUsage"), ("", "ClusterProviderConfigUsage")],
+        naming: Naming::Label("crossplane.io/provider-config"),
     },
     // rook/rook pkg/operator/ceph/cluster/dependents.go:CephClusterDependents
     KnownUsers {
         finalizer: "cephcluster.ceph.rook.io",
+        of: "CephCluster",
         kinds: &[
-            "CephBlockPool",
-            "CephRBDMirror",
-            "CephFilesystem",
-            "CephFilesystemMirror",
-            "CephObjectStore",
-            "CephObjectStoreUser",
-            "CephObjectZone",
-            "CephObjectZoneGroup",
-            "CephObjectRealm",
-            "CephNFS",
-            "CephClient",
+            ("", "CephBlockPool"),
+            ("", "CephRBDMirror"),
+            ("", "CephFilesystem"),
+            ("", "CephFilesystemMirror"),
+            ("", "CephObjectStore"),
+            ("", "CephObjectStoreUser"),
+            ("", "CephObjectZone"),
+            ("", "CephObjectZoneGroup"),
+            ("", "CephObjectRealm"),
+            ("", "CephNFS"),
+            ("", "CephClient"),
         ],
-        label: None,
+        naming: Naming::Namespace,
+    },
+    // argoproj/argo-cd controller/appcontroller.go:finalizeProjectDeletion
+    KnownUsers {
+        finalizer: "resources-finalizer.argocd.argoproj.io",
+        of: "AppProject",
+        kinds: &[("argoproj.io", "Application")],
+        naming: Naming::Field("spec.project"),
+    },
+    // kubernetes-sigs/kueue pkg/controller/core/resourceflavor_controller.go:Reconcile
+    KnownUsers {
+        finalizer: "kueue.x-k8s.io/resource-in-use",
+        of: "ResourceFlavor",
+        kinds: &[("kueue.x-k8s.io", "ClusterQueue")],
+        naming: Naming::Field("spec.resourceGroups.flavors.name"),
+    },
+    // kubernetes-sigs/kueue pkg/controller/core/clusterqueue_controller.go:Reconcile
+    KnownUsers {
+        finalizer: "kueue.x-k8s.io/resource-in-use",
+        of: "ClusterQueue",
+        kinds: &[("kueue.x-k8s.io", "Workload")],
+        naming: Naming::Field("status.admission.clusterQueue"),
+    },
+    // kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go
+    KnownUsers {
+        finalizer: "gateway-exists-finalizer.gateway.networking.k8s.io",
+        of: "GatewayClass",
+        kinds: &[("gateway.networking.k8s.io", "Gateway")],
+        naming: Naming::Field("spec.gatewayClassName"),
+    },
+    // aws/karpenter-provider-aws pkg/controllers/nodeclass/controller.go:finalize
+    KnownUsers {
+        finalizer: "karpenter.k8s.aws/termination",
+        of: "EC2NodeClass",
+        kinds: &[("karpenter.sh", "NodeClaim")],
+        naming: Naming::Field("spec.nodeClassRef.name"),
+    },
+    // Azure/karpenter-provider-azure pkg/controllers/nodeclass/termination/controller.go:finalize
+    KnownUsers {
+        finalizer: "karpenter.azure.com/termination",
+        of: "AKSNodeClass",
+        kinds: &[("karpenter.sh", "NodeClaim")],
+        naming: Naming::Field("spec.nodeClassRef.name"),
     },
 ];
 
-/// What keeps this finalizer in its place, if anything does.
-pub fn known_users(finalizer: &str) -> Option<&'static KnownUsers> {
-    USERS.iter().find(|users| users.finalizer == finalizer)
+/// What keeps this finalizer of an object of a kind in its place, if anything does.
+pub fn known_users(finalizer: &str, kind: &str) -> Option<&'static KnownUsers> {
+    USERS.iter().find(|users| users.finalizer == finalizer && (users.of.is_empty() || users.of == kind))
+}
+
+/// The fields with which objects of a kind name what they use.
+fn naming_fields<'k>(group: &'k str, kind: &'k str) -> impl Iterator<Item = &'static str> + 'k {
+    let of_kind = move |users: &&KnownUsers| users.kinds.contains(&(group, kind));
+    USERS.iter().filter(of_kind).filter_map(|users| match users.naming {
+        Naming::Field(field) => Some(field),
+        Naming::Namespace | Naming::Label(_) => None,
+    })
+}
+
+/// Whether objects of a kind name what they use in a field.
+pub(crate) fn names_by_field(group: &str, kind: &str) -> bool {
+    naming_fields(group, kind).next().is_some()
+}
+
+/// What a whole object of a kind names as used by it, sorted.
+pub(crate) fn names_used(group: &str, kind: &str, object: &Value) -> Vec<String> {
+    let mut names = Vec::new();
+    naming_fields(group, kind).for_each(|field| texts(object, field, &mut names));
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The texts at a path of keys, in every item of the lists on the way.
+fn texts(value: &Value, path: &str, found: &mut Vec<String>) {
+    match (value, path.split_once('.').unwrap_or((path, ""))) {
+        (Value::Array(items), _) => items.iter().for_each(|item| texts(item, path, found)),
+        (Value::String(text), ("", _)) => found.push(text.clone()),
+        (Value::Object(fields), (key, rest)) => {
+            fields.get(key).into_iter().for_each(|value| texts(value, rest, found));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_are_read_through_lists() {
+        let used = |kind, object: Value| names_used("kueue.x-k8s.io", kind, &object);
+        let flavors =
+            |names: &[&str]| json!({"flavors": names.iter().map(|name| json!({"name": name})).collect::<Vec<_>>()});
+        let queue = json!({"spec": {"resourceGroups": [flavors(&["spot", "gpu"]), flavors(&["gpu"]), 7]}});
+        assert_eq!(used("ClusterQueue", queue.clone()), ["gpu", "spot"]);
+        assert_eq!(used("Workload", json!({"status": {"admission": {"clusterQueue": "main"}}})), ["main"]);
+        assert_eq!(used("LocalQueue", queue), Vec::<String>::new());
+        assert_eq!(used("Workload", json!({"status": {"admission": {"clusterQueue": {"name": "main"}}}})), [""; 0]);
+    }
 }

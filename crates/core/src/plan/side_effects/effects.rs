@@ -131,7 +131,7 @@ impl SideEffects<'_, '_> {
     /// An effect, unless the object's own policy prevents it.
     fn add_by_policy(&mut self, object: ObjectId, kind: EffectKind, message: &'static str, policy: Policy) {
         let facts = self.context.snapshot.facts.policy(object);
-        let says = facts.map(|facts| policy.says(facts));
+        let says = facts.map(|facts| self.context.policy_effect(&mut self.needs, object, policy, facts));
         let of_namespace = match says {
             // It says nothing of its own.
             Some(PolicyEffect::Act(unless)) if policy == Policy::Ack && !unless.is_empty() => self.ack_in(object),

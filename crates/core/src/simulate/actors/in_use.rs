@@ -4,7 +4,10 @@
 use std::net::IpAddr;
 
 use crate::{
-    model::{ObjectId, ResourceId, Symbol, effects::known_users},
+    model::{
+        ObjectId, ResourceId, Symbol,
+        effects::{Naming, known_users},
+    },
     simulate::world::{SimContext, World},
 };
 
@@ -20,25 +23,48 @@ pub(crate) struct Users {
     pub all: bool,
 }
 
+/// Who keeps an object as long as they are there (R9.40).
+#[derive(Debug, Default)]
+pub(crate) struct Keepers {
+    pub found: Vec<ObjectId>,
+    /// Of these it is not read whether they do.
+    pub unread: Vec<ObjectId>,
+}
+
 impl SimContext<'_> {
     /// The objects that keep a finalizer in its place as long as they are there (R9.40).
-    pub(crate) fn users_that_keep(&self, object: ObjectId, finalizer: Symbol) -> Vec<ObjectId> {
+    pub(crate) fn users_that_keep(&self, object: ObjectId, finalizer: Symbol) -> Keepers {
         let snapshot = self.snapshot;
-        let Some(users) = known_users(snapshot.text(finalizer)) else { return Vec::new() };
         let kept = snapshot.object(object);
-        let group = &snapshot.resources.get(kept.resource).group;
-        let names_it = |user: &ObjectId| {
-            let is_near = kept.namespace.is_empty() || snapshot.object(*user).namespace == kept.namespace;
-            is_near && users.label.is_none_or(|key| snapshot.label(*user, key) == Some(snapshot.text(kept.name)))
-        };
-        let kinds = users.kinds.iter().filter_map(|kind| snapshot.resources.by_group_kind(group, kind));
-        kinds.flat_map(|kind| self.of_resource(kind).iter().copied()).filter(names_it).collect()
+        let resource = snapshot.resources.get(kept.resource);
+        let Some(users) = known_users(snapshot.text(finalizer), &resource.kind) else { return Keepers::default() };
+        let kinds = users.kinds.iter().filter_map(|(group, kind)| {
+            let group = if group.is_empty() { &resource.group } else { *group };
+            snapshot.resources.by_group_kind(group, kind)
+        });
+        let mut keepers = Keepers::default();
+        for user in kinds.flat_map(|kind| self.of_resource(kind).iter().copied()) {
+            let is_near = kept.namespace.is_empty() || snapshot.object(user).namespace == kept.namespace;
+            let name = snapshot.text(kept.name);
+            let names_it = match users.naming {
+                Naming::Namespace => Some(true),
+                Naming::Label(key) => Some(snapshot.label(user, key) == Some(name)),
+                Naming::Field(_) => snapshot.facts.policy(user).map(|facts| facts.uses.iter().any(|used| used == name)),
+            };
+            match names_it.filter(|_| is_near) {
+                Some(true) => keepers.found.push(user),
+                None if is_near => keepers.unread.push(user),
+                _ => {}
+            }
+        }
+        keepers
     }
 
-    /// What is Terminating, and was kept by users that are all gone.
+    /// What is Terminating, and was kept by users that are all gone, as far as is read who uses it.
     pub(crate) fn no_longer_used(&self, exists: impl Fn(ObjectId) -> bool) -> Vec<ObjectId> {
         let kept = self.kept_by_users().iter();
-        kept.filter(|(_, users)| !users.iter().any(|user| exists(*user))).map(|(object, _)| *object).collect()
+        let is_free = |keepers: &Keepers| !keepers.found.iter().chain(&keepers.unread).any(|user| exists(*user));
+        kept.filter(|(_, keepers)| is_free(keepers)).map(|(object, _)| *object).collect()
     }
 }
 

@@ -4,13 +4,46 @@
 use crate::{
     model::{
         ANY_RESOURCE, Coordinate, Gap, NOT_IN_THE_DUMP, ObjectId, Presence, Symbol,
-        effects::{Inventory, InventoryObject, Policy, PolicyEffect, RELEASE, known_finalizer},
+        effects::{Inventory, InventoryObject, Policy, PolicyEffect, PolicyFacts, RELEASE, known_finalizer},
     },
     server::DeleteOptions,
-    simulate::{cause::Cause, world::World},
+    simulate::{
+        cause::Cause,
+        world::{Needs, SimContext, World},
+    },
 };
 
 use super::Assumption;
+
+impl SimContext<'_> {
+    /// What a policy of an object does. Flux deletes nothing if the ServiceAccount is gone as which it should act.
+    pub(crate) fn policy_effect(
+        &self,
+        needs: &mut Needs,
+        object: ObjectId,
+        policy: Policy,
+        facts: &PolicyFacts,
+    ) -> PolicyEffect {
+        let says = policy.says(facts);
+        let Some(name) = facts.account().filter(|_| matches!(says, PolicyEffect::Act(_))) else { return says };
+        match self.account_of(object, name) {
+            Some(Presence::Absent) => PolicyEffect::Keep("the ServiceAccount as which its controller acts is gone"),
+            Some(Presence::Unknown) => {
+                let namespace = self.snapshot.object(object).namespace;
+                let at = self.built_in.accounts.zip(self.snapshot.strings.find(name));
+                needs.look_ups.extend(at.map(|(resource, name)| Coordinate { resource, namespace, name }));
+                PolicyEffect::Act("unless the ServiceAccount as which its controller acts is gone")
+            }
+            _ => says,
+        }
+    }
+
+    /// Whether a ServiceAccount in the namespace of an object exists.
+    fn account_of(&self, object: ObjectId, name: &str) -> Option<Presence> {
+        let namespace = self.snapshot.text(self.snapshot.object(object).namespace);
+        Some(self.snapshot.look_up_named(self.built_in.accounts?, namespace, name))
+    }
+}
 
 impl World<'_, '_> {
     /// Lets the controllers of these finalizers delete what the object lists. Takes away those that stay until that is
@@ -42,10 +75,15 @@ impl World<'_, '_> {
             return false;
         };
         let Some(inventory) = facts.inventory.as_ref().filter(|inventory| !inventory.elsewhere) else { return false };
-        if matches!(policy.says(facts), PolicyEffect::Keep(_)) {
+        if matches!(self.context.policy_effect(&mut self.needs, object, policy, facts), PolicyEffect::Keep(_)) {
             return false;
         }
         let listed = self.all_listed(object, policy, inventory, unread);
+        let account = facts.account().and_then(|name| self.context.account_of(object, name)?.object());
+        // Its controller may be faster than what deletes the account, or not.
+        if account.is_some_and(|account| !self.exists(account)) {
+            self.doubtful.extend(&listed);
+        }
         for id in &listed {
             if self.stored(*id).is_some_and(|stored| !stored.terminating) {
                 let options = DeleteOptions { propagation: Some(inventory.propagation), ..DeleteOptions::default() };

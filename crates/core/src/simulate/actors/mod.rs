@@ -25,6 +25,7 @@ pub(crate) use adoption::{Adopter, AdopterIndex, Adoptions};
 pub use assumption::Assumption;
 pub(crate) use content::ContentOrder;
 pub(crate) use finalizers::is_removed_by_controller_manager;
+pub(crate) use in_use::Keepers;
 pub use jobs::left_by_job_controller;
 pub(crate) use jobs::managed_by_another;
 pub use kubelet::Kubelet;

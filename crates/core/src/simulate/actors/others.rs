@@ -115,6 +115,8 @@ impl World<'_, '_> {
         let waited: FxHashSet<ObjectId> = others.waiting.drain(..).collect();
         open.extend(&waited);
         open.append(&mut others.roots);
+        let kept = self.context.kept_by_users().iter();
+        self.needs.evidence.extend(kept.flat_map(|(_, keepers)| &keepers.unread));
         open.extend(self.context.no_longer_used(|object| self.exists(object)));
         if others.looked_at.is_none() && self.collector.sweeps {
             open.extend(unfinished_by_sweep(self));
