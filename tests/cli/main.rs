@@ -26,6 +26,7 @@ mod pipes;
 mod recipes;
 mod refusals;
 mod refused;
+mod removers;
 mod reports;
 mod restore;
 mod run;

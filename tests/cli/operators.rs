@@ -18,7 +18,7 @@ fn failing(name: &str) -> Value {
 }
 
 /// An object of this kind with this finalizer, which this program added; with more metadata.
-fn held(kind: (&str, &str), name: &str, finalizer: &str, program: &str, more: Value) -> Value {
+pub(super) fn held(kind: (&str, &str), name: &str, finalizer: &str, program: &str, more: Value) -> Value {
     let set = json!({"f:metadata": {"f:finalizers": {(format!("v:\"{finalizer}\"")): {}}}});
     let fields = json!([{"manager": program, "operation": "Update", "apiVersion": kind.0, "fieldsType": "FieldsV1",
         "time": "2026-01-01T00:00:00Z", "fieldsV1": set}]);

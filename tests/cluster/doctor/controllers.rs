@@ -31,9 +31,11 @@ fn application(cluster: &Cluster, namespace: &str, name: &str) -> Value {
     created_by(cluster, "argocd-server", &object)
 }
 
-/// The application controller's StatefulSet, with this many ready pods according to its status.
+/// The application controller's StatefulSet, with this many ready pods according to its status. It handles every
+/// namespace.
 fn controller(cluster: &Cluster, namespace: &str, wanted: i64, ready: i64) -> Value {
     let labels = json!({"app.kubernetes.io/name": "argocd-application-controller"});
+    let container = json!({"name": "main", "image": "main", "args": ["--application-namespaces=*"]});
     let made = cluster.create(json!({
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
@@ -42,7 +44,7 @@ fn controller(cluster: &Cluster, namespace: &str, wanted: i64, ready: i64) -> Va
             "replicas": wanted,
             "serviceName": "x",
             "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "main"}]}},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
         },
     }));
     ready_pods(cluster, &made, ready);

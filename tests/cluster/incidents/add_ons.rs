@@ -49,10 +49,12 @@ fn managed(trial: &Trial<'_>, group: &str, kind: &str, finalizer: &str) -> Value
 /// The Deployment or StatefulSet of a controller. No kubelet runs its pods, so they never become ready.
 pub fn controller(cluster: &Cluster, namespace: &str, kind: &str, name: &str, part_of: &str, replicas: i64) -> Value {
     let labels = json!({"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": part_of});
+    // Argo CD's handles only its own namespace, unless told otherwise.
+    let container = json!({"name": "main", "image": "main", "args": ["--application-namespaces=*"]});
     let mut spec = json!({
         "replicas": replicas,
         "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "main"}]}},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
     });
     if kind == "StatefulSet" {
         spec["serviceName"] = json!(name);

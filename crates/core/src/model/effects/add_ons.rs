@@ -4,22 +4,27 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddOn {
     pub name: &'static str,
-    /// Its finalizers: the domain in front of the slash, or a parent domain.
+    /// Its finalizers: what stands in front of the slash. Words of finalizers and of the object's kind may precede it:
+    /// another word is another's (`results.tekton.dev` on a TaskRun). `.x.y` is any domain within `x.y`; one with a
+    /// slash is how the whole finalizer begins.
     domains: &'static [&'static str],
-    /// The groups of the objects that it handles, or parent domains; empty: any.
+    /// The groups of the objects that it handles; empty: any. A group below may be a sister's.
     groups: &'static [&'static str],
     /// The kinds that it handles; empty: any.
     kinds: &'static [&'static str],
-    /// The usual names of its workload. A release's name may precede them.
+    /// The usual names of its workload, in which `*` is the first word of the object's group. A release's name may
+    /// precede them. Without any, nothing shows that it runs: which workload it is isn't known.
     workloads: &'static [&'static str],
     /// How names of workloads begin that may be its own: it runs several, one for each provider or service.
     beginnings: &'static [&'static str],
     /// The add-on's names in labels such as `app.kubernetes.io/part-of`: such a workload is some component of it.
     pub labels: &'static [&'static str],
-    /// The Leases of its leader.
-    pub leases: &'static [&'static str],
+    /// The Leases of its leader, with `*` as in `workloads`.
+    leases: &'static [&'static str],
     /// It may run where the cluster doesn't show it, for instance in a cloud's control plane.
     pub may_run_outside: bool,
+    /// Unless a setting names other namespaces, it handles what is in its own.
+    pub own_namespace: bool,
 }
 
 const NONE: AddOn = AddOn {
@@ -32,6 +37,7 @@ const NONE: AddOn = AddOn {
     labels: &[],
     leases: &[],
     may_run_outside: false,
+    own_namespace: false,
 };
 
 /// All known add-ons. The first one that fits counts.
@@ -43,6 +49,8 @@ const ADD_ONS: &[AddOn] = &[
         kinds: &["Application", "AppProject"],
         workloads: &["argocd-application-controller", "gitops-application-controller"],
         labels: &["argocd"],
+        // argoproj/argo-cd docs/operator-manual/app-any-namespace.md
+        own_namespace: true,
         ..NONE
     },
     AddOn {
@@ -51,6 +59,7 @@ const ADD_ONS: &[AddOn] = &[
         kinds: &["ApplicationSet"],
         workloads: &["argocd-applicationset-controller", "gitops-applicationset-controller"],
         labels: &["argocd"],
+        own_namespace: true,
         ..NONE
     },
     // argoproj/argo-workflows manifests/base/workflow-controller/workflow-controller-deployment.yaml
@@ -64,31 +73,26 @@ const ADD_ONS: &[AddOn] = &[
     },
     AddOn {
         name: "Argo",
-        domains: &["argoproj.io"],
+        domains: &[".argoproj.io"],
         labels: &["argocd", "argo-workflows", "argo-events", "argo-rollouts"],
-        ..NONE
-    },
-    // crossplane/crossplane internal/controller/pkg/revision/runtime.go: a provider's workload has a generated name.
-    AddOn {
-        name: "Crossplane's provider",
-        // crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go: each provider's own.
-        domains: &["managedresource.crossplane.io", "in-use.crossplane.io"],
-        beginnings: &["provider-"],
         ..NONE
     },
     // crossplane/crossplane cluster/charts/crossplane/templates/deployment.yaml
     AddOn {
         name: "Crossplane",
-        domains: &["crossplane.io"],
+        domains: &[".apiextensions.crossplane.io", ".pkg.crossplane.io"],
         workloads: &["crossplane"],
         labels: &["crossplane"],
         leases: &["crossplane-leader-election-core"],
         ..NONE
     },
+    // crossplane/crossplane internal/controller/pkg/revision/runtime.go: a provider's workload has a generated name.
+    // crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go: each provider's own.
+    AddOn { name: "Crossplane's provider", domains: &[".crossplane.io"], beginnings: &["provider-"], ..NONE },
     // kubernetes-sigs/cluster-api-provider-aws config/manager/manager.yaml
     AddOn {
         name: "Cluster API's AWS provider",
-        domains: &["cluster.x-k8s.io"],
+        domains: &["infrastructure.cluster.x-k8s.io"],
         groups: &["infrastructure.cluster.x-k8s.io"],
         kinds: &["AWSMachine", "AWSCluster", "AWSManagedCluster", "AWSMachinePool", "AWSManagedMachinePool"],
         workloads: &["capa-controller-manager"],
@@ -98,7 +102,7 @@ const ADD_ONS: &[AddOn] = &[
     // kubernetes-sigs/cluster-api config/manager/manager.yaml
     AddOn {
         name: "Cluster API",
-        domains: &["cluster.x-k8s.io"],
+        domains: &["cluster.x-k8s.io", "addons.cluster.x-k8s.io", "topology.cluster.x-k8s.io"],
         groups: &["cluster.x-k8s.io", "addons.cluster.x-k8s.io"],
         kinds: &[
             "Cluster",
@@ -116,7 +120,7 @@ const ADD_ONS: &[AddOn] = &[
     // kubernetes-sigs/cluster-api controlplane/kubeadm/config/manager/manager.yaml
     AddOn {
         name: "Cluster API's kubeadm control plane",
-        domains: &["cluster.x-k8s.io"],
+        domains: &["controlplane.cluster.x-k8s.io"],
         kinds: &["KubeadmControlPlane"],
         workloads: &["capi-kubeadm-control-plane-controller-manager"],
         may_run_outside: true,
@@ -125,7 +129,7 @@ const ADD_ONS: &[AddOn] = &[
     // Other providers have workloads of their own, such as capv-controller-manager.
     AddOn {
         name: "Cluster API's provider",
-        domains: &["cluster.x-k8s.io"],
+        domains: &[".cluster.x-k8s.io"],
         beginnings: &["capd-", "capg-", "caph-", "capk-", "capm3-", "capo-", "capv-", "capx-", "capz-"],
         may_run_outside: true,
         ..NONE
@@ -134,6 +138,8 @@ const ADD_ONS: &[AddOn] = &[
     AddOn {
         name: "OpenShift's machine controller",
         domains: &["machine.openshift.io"],
+        // openshift/cluster-control-plane-machine-set-operator handles the ControlPlaneMachineSet.
+        kinds: &["Machine"],
         workloads: &["machine-api-controllers"],
         may_run_outside: true,
         ..NONE
@@ -151,37 +157,15 @@ const ADD_ONS: &[AddOn] = &[
     AddOn {
         name: "Flux",
         domains: &["fluxcd.io"],
-        groups: &["kustomize.toolkit.fluxcd.io"],
-        workloads: &["kustomize-controller"],
+        groups: &[
+            "kustomize.toolkit.fluxcd.io",
+            "helm.toolkit.fluxcd.io",
+            "source.toolkit.fluxcd.io",
+            "notification.toolkit.fluxcd.io",
+        ],
+        workloads: &["*-controller"],
         labels: &["flux"],
-        leases: &["kustomize-controller-leader-election"],
-        ..NONE
-    },
-    AddOn {
-        name: "Flux",
-        domains: &["fluxcd.io"],
-        groups: &["helm.toolkit.fluxcd.io"],
-        workloads: &["helm-controller"],
-        labels: &["flux"],
-        leases: &["helm-controller-leader-election"],
-        ..NONE
-    },
-    AddOn {
-        name: "Flux",
-        domains: &["fluxcd.io"],
-        groups: &["source.toolkit.fluxcd.io"],
-        workloads: &["source-controller"],
-        labels: &["flux"],
-        leases: &["source-controller-leader-election"],
-        ..NONE
-    },
-    AddOn {
-        name: "Flux",
-        domains: &["fluxcd.io"],
-        groups: &["notification.toolkit.fluxcd.io"],
-        workloads: &["notification-controller"],
-        labels: &["flux"],
-        leases: &["notification-controller-leader-election"],
+        leases: &["*-controller-leader-election"],
         ..NONE
     },
     AddOn {
@@ -205,11 +189,11 @@ const ADD_ONS: &[AddOn] = &[
     // flux-iac/tofu-controller charts/tofu-controller
     AddOn {
         name: "the Tofu controller",
-        domains: &["contrib.fluxcd.io"],
+        domains: &["tf.contrib.fluxcd.io"],
         workloads: &["tofu-controller", "tf-controller"],
         ..NONE
     },
-    AddOn { name: "Flux", domains: &["fluxcd.io"], labels: &["flux"], ..NONE },
+    AddOn { name: "Flux", domains: &[".fluxcd.io"], labels: &["flux"], ..NONE },
     // pulumi/pulumi-kubernetes-operator operator/config/manager/manager.yaml
     AddOn {
         name: "the Pulumi operator",
@@ -218,8 +202,21 @@ const ADD_ONS: &[AddOn] = &[
         ..NONE
     },
     // aws-controllers-k8s: one controller for each service; EKS runs them, too.
-    AddOn { name: "ACK", domains: &["services.k8s.aws"], beginnings: &["ack-"], may_run_outside: true, ..NONE },
-    // GoogleCloudPlatform/k8s-config-connector config/installbundle
+    AddOn {
+        name: "ACK",
+        domains: &[".services.k8s.aws"],
+        workloads: &["ack-*-controller", "*-chart"],
+        may_run_outside: true,
+        ..NONE
+    },
+    // GoogleCloudPlatform/k8s-config-connector pkg/controller/deletiondefender, config/installbundle
+    AddOn {
+        name: "Config Connector's deletion defender",
+        domains: &["cnrm.cloud.google.com/deletion-defender"],
+        workloads: &["cnrm-deletiondefender"],
+        may_run_outside: true,
+        ..NONE
+    },
     AddOn {
         name: "Config Connector",
         domains: &["cnrm.cloud.google.com"],
@@ -238,15 +235,15 @@ const ADD_ONS: &[AddOn] = &[
     // kubernetes-sigs/aws-load-balancer-controller helm/aws-load-balancer-controller; EKS Auto Mode runs its own.
     AddOn {
         name: "the AWS Load Balancer Controller",
-        domains: &["elbv2.k8s.aws", "service.k8s.aws", "ingress.k8s.aws", "gateway.k8s.aws"],
+        domains: &["elbv2.k8s.aws", "service.k8s.aws", ".ingress.k8s.aws", "gateway.k8s.aws"],
         workloads: &["aws-load-balancer-controller"],
         leases: &["aws-load-balancer-controller-leader"],
         may_run_outside: true,
         ..NONE
     },
     // aws/amazon-vpc-resource-controller-k8s and the network policy controller, both in EKS' control plane.
-    AddOn { name: "EKS", domains: &["networking.k8s.aws"], may_run_outside: true, ..NONE },
-    AddOn { name: "GKE", domains: &["networking.gke.io", "gke.networking.io"], may_run_outside: true, ..NONE },
+    AddOn { name: "EKS", domains: &[".networking.k8s.aws"], may_run_outside: true, ..NONE },
+    AddOn { name: "GKE", domains: &[".networking.gke.io", ".gke.networking.io"], may_run_outside: true, ..NONE },
     // kubernetes-csi/external-snapshotter deploy/kubernetes/snapshot-controller; clouds run it in the control plane.
     AddOn {
         name: "the snapshot controller",
@@ -278,22 +275,18 @@ const ADD_ONS: &[AddOn] = &[
         may_run_outside: true,
         ..NONE
     },
-    AddOn { name: "the gateway's controller", domains: &["gateway.networking.k8s.io"], may_run_outside: true, ..NONE },
+    AddOn { name: "the gateway's controller", domains: &[".gateway.networking.k8s.io"], may_run_outside: true, ..NONE },
     // kubernetes-sigs/kueue charts/kueue/templates/manager/manager.yaml
     AddOn { name: "Kueue", domains: &["kueue.x-k8s.io"], workloads: &["kueue-controller-manager"], ..NONE },
     // rook/rook deploy/charts/rook-ceph/templates/deployment.yaml
-    AddOn { name: "Rook", domains: &["rook.io"], workloads: &["rook-ceph-operator"], ..NONE },
-    // percona/percona-xtradb-cluster-operator deploy/operator.yaml
-    AddOn {
-        name: "the Percona operator",
-        domains: &["percona.com"],
-        labels: &["percona-xtradb-cluster-operator", "percona-server-mongodb-operator", "percona-postgresql-operator"],
-        ..NONE
-    },
+    AddOn { name: "Rook", domains: &["ceph.rook.io"], workloads: &["rook-ceph-operator"], ..NONE },
+    // percona/percona-helm-charts charts/pxc-operator and others: one operator for each database.
+    AddOn { name: "the Percona operator", domains: &[".percona.com"], ..NONE },
     // strimzi/strimzi-kafka-operator: the topic operator runs beside the user operator, or alone.
     AddOn {
         name: "Strimzi's topic operator",
         domains: &["strimzi.io"],
+        kinds: &["KafkaTopic"],
         workloads: &["entity-operator", "strimzi-topic-operator"],
         labels: &["strimzi"],
         ..NONE
@@ -304,21 +297,23 @@ const ADD_ONS: &[AddOn] = &[
         domains: &["velero.io"],
         kinds: &["DataUpload", "DataDownload", "PodVolumeBackup", "PodVolumeRestore"],
         workloads: &["node-agent"],
+        own_namespace: true,
         ..NONE
     },
     // vmware-tanzu/velero pkg/install/deployment.go
-    AddOn { name: "Velero", domains: &["velero.io"], workloads: &["velero"], ..NONE },
+    AddOn { name: "Velero", domains: &["velero.io"], workloads: &["velero"], own_namespace: true, ..NONE },
     // prometheus-operator/prometheus-operator example/rbac/prometheus-operator; charts add the name of their release.
     AddOn {
         name: "the Prometheus operator",
         domains: &["monitoring.coreos.com"],
+        groups: &["monitoring.coreos.com"],
         workloads: &["prometheus-operator", "kube-prometheus-stack-operator"],
         ..NONE
     },
     // zalando/postgres-operator charts/postgres-operator/templates/deployment.yaml
     AddOn {
         name: "Zalando's Postgres operator",
-        domains: &["acid.zalan.do"],
+        domains: &[".acid.zalan.do"],
         workloads: &["postgres-operator"],
         ..NONE
     },
@@ -332,7 +327,8 @@ const ADD_ONS: &[AddOn] = &[
     // cert-manager/cert-manager deploy/charts/cert-manager/templates/deployment.yaml
     AddOn {
         name: "cert-manager",
-        domains: &["cert-manager.io"],
+        domains: &["cert-manager.io", "acme.cert-manager.io"],
+        groups: &["cert-manager.io", "acme.cert-manager.io"],
         workloads: &["cert-manager"],
         labels: &["cert-manager"],
         leases: &["cert-manager-controller"],
@@ -344,12 +340,20 @@ const ADD_ONS: &[AddOn] = &[
     AddOn {
         name: "Tekton",
         domains: &["tekton.dev"],
+        groups: &["tekton.dev"],
         workloads: &["tekton-pipelines-controller"],
-        labels: &["tekton-pipelines", "tekton-triggers", "tekton-operator", "tekton-chains", "tekton-results"],
+        labels: &["tekton-pipelines"],
         ..NONE
     },
     // kedacore/charts keda/templates/manager/deployment.yaml
-    AddOn { name: "KEDA", domains: &["keda.sh"], workloads: &["keda-operator"], labels: &["keda"], ..NONE },
+    AddOn {
+        name: "KEDA",
+        domains: &["keda.sh"],
+        groups: &["keda.sh", "eventing.keda.sh"],
+        workloads: &["keda-operator"],
+        labels: &["keda"],
+        ..NONE
+    },
     // longhorn/longhorn chart/templates/daemonset-sa.yaml
     AddOn { name: "Longhorn", domains: &["longhorn.io"], workloads: &["longhorn-manager"], ..NONE },
     // kube-object-storage/lib-bucket-provisioner: each store has a provisioner of its own.
@@ -366,16 +370,24 @@ const ADD_ONS: &[AddOn] = &[
     // harvester/harvester deploy/charts/harvester/templates/deployment.yaml
     AddOn {
         name: "Harvester",
-        domains: &["wrangler.cattle.io"],
-        groups: &["kubevirt.io", "harvesterhci.io"],
+        domains: &["wrangler.cattle.io/VMController."],
+        groups: &["kubevirt.io"],
         workloads: &["harvester"],
+        ..NONE
+    },
+    // k3s-io/helm-controller pkg/controllers/chart/chart.go: k3s and RKE2 run it within their server.
+    AddOn {
+        name: "the Helm controller of k3s",
+        domains: &["wrangler.cattle.io"],
+        groups: &["helm.cattle.io"],
+        may_run_outside: true,
         ..NONE
     },
     // operator-framework/operator-lifecycle-manager deploy/chart/templates/0000_50_olm_07-olm-operator.deployment.yaml
     AddOn {
         name: "OLM",
         domains: &["operators.coreos.com"],
-        groups: &["operators.coreos.com"],
+        kinds: &["ClusterServiceVersion"],
         workloads: &["olm-operator"],
         ..NONE
     },
@@ -388,40 +400,74 @@ const ADD_ONS: &[AddOn] = &[
     },
     AddOn {
         name: "KubeVirt",
-        domains: &["foregroundDeleteVirtualMachine", "kubevirt.io"],
-        groups: &["kubevirt.io"],
+        domains: &["foregroundDeleteVirtualMachine", ".kubevirt.io"],
+        // kubevirt/kubevirt pkg/virt-controller/watch/application.go; CDI's and others' groups are within this one, too.
+        groups: &[
+            "kubevirt.io",
+            "snapshot.kubevirt.io",
+            "export.kubevirt.io",
+            "clone.kubevirt.io",
+            "pool.kubevirt.io",
+            "migrations.kubevirt.io",
+        ],
         workloads: &["virt-controller"],
         labels: &["kubevirt", "virt-handler"],
-        ..NONE
-    },
-    AddOn {
-        name: "KubeVirt",
-        domains: &["kubevirt.io"],
-        labels: &["kubevirt", "virt-controller", "virt-operator", "virt-handler"],
         ..NONE
     },
 ];
 
 /// The add-on whose controller removes this finalizer from an object of this kind, by what is known of it.
 pub fn add_on(finalizer: &str, group: &str, kind: &str) -> Option<&'static AddOn> {
-    let domain = finalizer.split('/').next().unwrap_or(finalizer);
     ADD_ONS.iter().find(|add_on| {
-        add_on.domains.iter().any(|parent| is_within(domain, parent))
-            && (add_on.groups.is_empty() || add_on.groups.iter().any(|parent| is_within(group, parent)))
+        add_on.domains.iter().any(|own| is_of_domain(finalizer, own, kind))
+            && (add_on.groups.is_empty() || add_on.groups.contains(&group))
             && (add_on.kinds.is_empty() || add_on.kinds.contains(&kind))
     })
 }
 
+/// Whether a finalizer is one of a domain of the table.
+fn is_of_domain(finalizer: &str, own: &str, kind: &str) -> bool {
+    let domain = finalizer.split('/').next().unwrap_or(finalizer);
+    if let Some(parent) = own.strip_prefix('.') {
+        return is_within(domain, parent);
+    }
+    let before = || domain.strip_suffix(own)?.strip_suffix('.');
+    let is_plain = |word: &str| {
+        let singular = word.strip_suffix('s').unwrap_or(word);
+        word.contains("finalizer") || kind.to_ascii_lowercase().starts_with(singular)
+    };
+    domain == own
+        || own.contains('/') && finalizer.starts_with(own)
+        || before().is_some_and(|words| words.split('.').all(is_plain))
+}
+
 /// Whether a domain is another or a part of it.
-fn is_within(domain: &str, parent: &str) -> bool {
+pub(crate) fn is_within(domain: &str, parent: &str) -> bool {
     domain == parent || domain.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.'))
 }
 
+/// A name of the table for objects of this group.
+fn for_group(name: &str, group: &str) -> String {
+    name.replace('*', group.split('.').next().unwrap_or_default())
+}
+
+/// Whether a workload of this name is known as the controller of something else than this group.
+pub(crate) fn is_of_another(workload: &str, group: &str, add_on: Option<&AddOn>) -> bool {
+    let is_its = |other: &AddOn| {
+        let groups = other.groups.iter().copied().filter(|own| *own != group);
+        other.is_called(workload, "*") || groups.into_iter().any(|of| other.is_called(workload, of))
+    };
+    !add_on.is_some_and(|add_on| add_on.is_called(workload, group)) && ADD_ONS.iter().any(is_its)
+}
+
 impl AddOn {
-    /// Whether a workload of this name is its controller. A release's name may precede the usual name.
-    pub(crate) fn is_called(&self, name: &str) -> bool {
-        let matches = |usual: &&str| name == *usual || name.strip_suffix(usual).is_some_and(|rest| rest.ends_with('-'));
-        self.workloads.iter().any(matches)
+    /// Whether a workload of this name is its controller for objects of this group. A release's name may precede the
+    /// usual name.
+    pub(crate) fn is_called(&self, name: &str, group: &str) -> bool {
+        self.workloads.iter().any(|usual| {
+            let usual = for_group(usual, group);
+            name.strip_suffix(&*usual).is_some_and(|rest| rest.is_empty() || rest.ends_with('-'))
+        })
     }
 
     /// Whether the name of its workload is known.
@@ -430,13 +476,18 @@ impl AddOn {
     }
 
     /// How its workload is usually called.
-    pub(crate) fn usual_name(&self) -> Option<&'static str> {
-        self.workloads.first().copied()
+    pub(crate) fn usual_name(&self, group: &str) -> Option<String> {
+        self.workloads.first().map(|usual| for_group(usual, group))
     }
 
-    /// Whether a workload of this name is known as the controller of something else.
-    pub(crate) fn is_of_another(&self, name: &str) -> bool {
-        self.has_names() && !self.is_called(name) && ADD_ONS.iter().any(|other| other.is_called(name))
+    /// The Leases of its leader.
+    pub(crate) fn leases(&self, group: &str) -> impl Iterator<Item = String> {
+        self.leases.iter().map(move |lease| for_group(lease, group))
+    }
+
+    /// Whether nothing but its name is known: then the kind itself may tell more.
+    pub(crate) fn is_only_a_name(&self) -> bool {
+        !self.has_names() && self.labels.is_empty() && self.beginnings.is_empty() && !self.may_run_outside
     }
 
     /// Whether a workload of this name may be its controller.
@@ -465,25 +516,61 @@ mod tests {
         let gateway = name("gateway.k8s.aws/alb", "gateway.networking.k8s.io", "Gateway");
         assert_eq!(gateway, Some("the AWS Load Balancer Controller"));
         assert_eq!(name("networking.k8s.aws/resources", "networking.k8s.io", "NetworkPolicy"), Some("EKS"));
-        let flux = |group| add_on("finalizers.fluxcd.io", group, "X").map(|add_on| add_on.workloads);
-        assert_eq!(flux("helm.toolkit.fluxcd.io"), Some(&["helm-controller"][..]));
-        assert_eq!(flux("image.toolkit.fluxcd.io"), Some(&[][..]));
+        let flux = |group| add_on("finalizers.fluxcd.io", group, "X").map(|add_on| add_on.usual_name(group));
+        assert_eq!(flux("helm.toolkit.fluxcd.io"), Some(Some("helm-controller".to_owned())));
+        assert_eq!(flux("image.toolkit.fluxcd.io"), Some(None));
         let image = |kind| add_on("finalizers.fluxcd.io", "image.toolkit.fluxcd.io", kind).map(|it| it.workloads);
         assert_eq!(image("ImagePolicy"), Some(&["image-reflector-controller"][..]));
         let source = add_on("finalizers.fluxcd.io", "source.toolkit.fluxcd.io", "GitRepository").unwrap();
-        assert!(source.is_of_another("kustomize-controller") && !source.is_of_another("source-controller"));
-        assert!(!source.is_of_another("flux-something"));
+        let other = |name| is_of_another(name, "source.toolkit.fluxcd.io", Some(source));
+        assert!(other("kustomize-controller") && !other("source-controller") && !other("flux-something"));
     }
 
     #[test]
     fn workloads_have_their_usual_names_behind_a_release() {
         let argo = add_on("resources-finalizer.argocd.argoproj.io", "argoproj.io", "Application").unwrap();
-        assert!(
-            argo.is_called("argocd-application-controller") && argo.is_called("prod-argocd-application-controller")
-        );
-        assert!(!argo.is_called("argocd-server") && !argo.is_called("notargocd-application-controller"));
+        let called = |name| argo.is_called(name, "argoproj.io");
+        assert!(called("argocd-application-controller") && called("prod-argocd-application-controller"));
+        assert!(!called("argocd-server") && !called("notargocd-application-controller"));
+        let group = "s3.services.k8s.aws";
+        let ack = add_on("finalizers.s3.services.k8s.aws/Bucket", group, "Bucket").unwrap();
+        assert!(ack.is_called("ack-s3-controller", group) && ack.is_called("ack-s3-controller-s3-chart", group));
+        assert!(!ack.is_called("ack-rds-controller", group));
         let provider = add_on("finalizer.managedresource.crossplane.io", "s3.example.org", "Bucket").unwrap();
         assert!(provider.may_be_called("provider-aws-s3-3a5b") && !provider.may_be_called("crossplane"));
+    }
+
+    #[test]
+    fn a_sister_is_not_the_controller() {
+        let has_names = |finalizer, group, kind| add_on(finalizer, group, kind).is_some_and(AddOn::has_names);
+        for (finalizer, group, kind) in [
+            ("cdi.kubevirt.io/dataVolumeFinalizer", "cdi.kubevirt.io", "DataVolume"),
+            ("operator.cdi.kubevirt.io", "cdi.kubevirt.io", "CDI"),
+            ("kubevirt.io/hyperconverged", "hco.kubevirt.io", "HyperConverged"),
+            ("results.tekton.dev/taskrun", "tekton.dev", "TaskRun"),
+            ("tektonconfigs.operator.tekton.dev", "operator.tekton.dev", "TektonConfig"),
+            ("eventlisteners.triggers.tekton.dev", "triggers.tekton.dev", "EventListener"),
+            ("httpscaledobject.http.keda.sh", "http.keda.sh", "HTTPScaledObject"),
+            ("trust.cert-manager.io/x", "trust.cert-manager.io", "Bundle"),
+            ("kubernetes.crossplane.io/referred-by-object-1", "", "ConfigMap"),
+            ("x.machine.openshift.io", "machine.openshift.io", "ControlPlaneMachineSet"),
+            ("wrangler.cattle.io/on-helm-chart-remove", "helm.cattle.io", "HelmChart"),
+            ("wrangler.cattle.io/x", "network.harvesterhci.io", "VlanConfig"),
+        ] {
+            assert!(!has_names(finalizer, group, kind), "{finalizer} on {kind}");
+        }
+        for (finalizer, group, kind) in [
+            ("kubevirt.io/virtualMachineControllerFinalize", "kubevirt.io", "VirtualMachine"),
+            ("snapshot.kubevirt.io/vmsnapshot-protection", "snapshot.kubevirt.io", "VirtualMachineSnapshot"),
+            ("pipelineruns.tekton.dev", "tekton.dev", "PipelineRun"),
+            ("finalizer.keda.sh", "keda.sh", "ScaledObject"),
+            ("finalizer.acme.cert-manager.io", "acme.cert-manager.io", "Challenge"),
+            ("composite.apiextensions.crossplane.io", "acme.io", "XDatabase"),
+            ("machinepool.cluster.x-k8s.io", "cluster.x-k8s.io", "MachinePool"),
+            ("cephblockpool.ceph.rook.io", "ceph.rook.io", "CephBlockPool"),
+        ] {
+            assert!(has_names(finalizer, group, kind), "{finalizer} on {kind}");
+        }
     }
 
     #[test]

@@ -600,7 +600,7 @@ pub fn known_finalizer(finalizer: &str, group: &str, kind: &str) -> Option<&'sta
 }
 
 /// Whether a text matches a pattern; each star matches at least one character.
-pub(super) fn matches_pattern(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches_pattern(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(head) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();

@@ -1,6 +1,7 @@
 //! Facts: the few things beyond metadata that decide what a delete does. They are known for some objects only.
 
 mod admission_policies;
+mod limits;
 mod read;
 mod read_reclaim;
 mod reclaim;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::{effects::PolicyFacts, object::ObjectId, pool::Pool, strings::Strings};
 
 pub use admission_policies::{AdmissionPolicyFacts, Constraints, ParameterReference, PolicyBindingFacts};
+pub use limits::Limits;
 pub use read::{
     has_facts, holds_facts, is_read_annotation, keys_with_facts, may_have_facts, read_facts, read_whole, token,
 };

@@ -9,7 +9,7 @@ use super::{
     DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts,
     NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, ResourceClaimFacts,
     ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, TokenFacts,
-    VolumeData, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    VolumeData, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts, limits::limits,
 };
 use crate::model::effects::{PolicyFacts, policies::is_policy_annotation};
 
@@ -88,22 +88,20 @@ pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &
             2 => key == "waiting",
             _ => key == "reason",
         },
-        ("apps", _, "spec") => |depth, key| {
-            const READ: [&str; 6] = [
-                "replicas",
-                "ordinals",
-                "paused",
-                "selector",
-                "volumeClaimTemplates",
-                "persistentVolumeClaimRetentionPolicy",
-            ];
-            depth > 0 || READ.contains(&key)
-        },
+        ("apps", "ReplicaSet", "spec") => |depth, key| depth > 0 || is_read_of_workload(key),
+        ("apps", _, "spec") => |depth, key| depth > 0 || key == "template" || is_read_of_workload(key),
         ("apps", _, "status") => |_, key| matches!(key, "readyReplicas" | "numberReady" | "desiredNumberScheduled"),
         ("batch", "Job", "spec") => |depth, key| depth > 0 || key != "template",
         ("apiextensions.k8s.io", "CustomResourceDefinition", "spec") => |_, key| key != "schema",
         _ => return None,
     })
+}
+
+/// Whether facts are read from this key of a workload's spec.
+fn is_read_of_workload(key: &str) -> bool {
+    const READ: [&str; 6] =
+        ["replicas", "ordinals", "paused", "selector", "volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy"];
+    READ.contains(&key)
 }
 
 /// Whether facts are read from an annotation.
@@ -213,6 +211,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 paused,
                 claims,
                 selector,
+                limits: if kind == "ReplicaSet" { None } else { limits(object.0) },
             })
         }
         ("", "ReplicationController") => {
@@ -231,7 +230,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let ready = object.number(&["status", "numberReady"]).unwrap_or(0);
             let wanted = object.number(&["status", "desiredNumberScheduled"]);
             let selector = selector(at(object.0, &["spec", "selector"]));
-            Fact::Workload(WorkloadFacts { wanted, ready, selector, ..WorkloadFacts::default() })
+            let limits = limits(object.0);
+            Fact::Workload(WorkloadFacts { wanted, ready, selector, limits, ..WorkloadFacts::default() })
         }
         ("batch", "Job") => {
             let managed_by = object.name(&["spec", "managedBy"]).filter(|name| name != JobFacts::BUILT_IN);

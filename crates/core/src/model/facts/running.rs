@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::LabelSelector;
+use super::{LabelSelector, Limits};
 
 /// What decides how a pod is deleted (R1.14) and what it protects (§9.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -112,6 +112,9 @@ pub struct WorkloadFacts {
     /// `spec.selector`; `None` if not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<LabelSelector>,
+    /// Which objects its program handles, if something limits them. Not of a ReplicaSet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Box<Limits>>,
 }
 
 /// What a StatefulSet says of its claims. They are named `<template>-<StatefulSet>-<ordinal>`.

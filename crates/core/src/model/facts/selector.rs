@@ -17,6 +17,16 @@ pub struct LabelRequirement {
 }
 
 impl LabelSelector {
+    /// A selector in kubectl's notation: `a=b,c!=d,!e,f in (g,h)`. `None` if it can't be told.
+    pub(crate) fn of_text(text: &str) -> Option<LabelSelector> {
+        let mut in_list = false;
+        let is_end = |letter: char| {
+            in_list = (in_list || letter == '(') && letter != ')';
+            letter == ',' && !in_list
+        };
+        text.split(is_end).map(|part| requirement(part.trim())).collect::<Option<_>>().map(LabelSelector)
+    }
+
     /// Whether labels match (apimachinery `labels/selector.go: Requirement.Matches`): an absent label matches `NotIn`.
     pub fn matches<'t>(&self, label: impl Fn(&str) -> Option<&'t str>) -> bool {
         self.0.iter().all(|requirement| {
@@ -31,6 +41,22 @@ impl LabelSelector {
             }
         })
     }
+}
+
+fn requirement(text: &str) -> Option<LabelRequirement> {
+    let split = |sign: &str| text.split_once(sign).map(|(key, value)| (key.trim(), value.trim()));
+    let listed = |sign: &str| split(sign).and_then(|(key, values)| Some((key, values.strip_suffix(')')?)));
+    let (key, operator, values) = match text.strip_prefix('!') {
+        Some(key) => (key.trim(), "DoesNotExist", None),
+        None => {
+            let not_in = listed(" notin (").or_else(|| split("!=")).map(|(key, values)| (key, "NotIn", Some(values)));
+            let is_in = || listed(" in (").or_else(|| split("==")).or_else(|| split("="));
+            not_in.or_else(|| is_in().map(|(key, values)| (key, "In", Some(values)))).unwrap_or((text, "Exists", None))
+        }
+    };
+    let values = values.into_iter().flat_map(|values| values.split(',')).map(|value| value.trim().to_owned()).collect();
+    let is_key = !key.is_empty() && !key.contains([' ', '(', ')', '<', '>', '=', '!']);
+    is_key.then(|| LabelRequirement { key: key.to_owned(), operator: operator.to_owned(), values })
 }
 
 #[cfg(test)]
@@ -52,5 +78,23 @@ mod tests {
         assert_eq!(matches("Exists", &[]), [true, false]);
         assert_eq!(matches("DoesNotExist", &[]), [false, true]);
         assert!(LabelSelector::default().matches(|_| None), "an empty selector matches everything");
+    }
+
+    #[test]
+    fn selectors_are_read_as_kubectl_writes_them() {
+        let labels = |key: &str| [("tier", "a"), ("shard", "one")].into_iter().find(|it| it.0 == key).map(|it| it.1);
+        for (text, expected) in [
+            ("tier=a", true),
+            ("tier==b", false),
+            ("tier!=b,shard", true),
+            ("!shard", false),
+            ("shard in (one, two),tier = a", true),
+            ("shard notin (one,two)", false),
+            ("other", false),
+        ] {
+            let selector = LabelSelector::of_text(text).unwrap();
+            assert_eq!(selector.matches(labels), expected, "{text}");
+        }
+        assert!(["tier in a", "tier>3", "", "a,,b"].map(LabelSelector::of_text).iter().all(Option::is_none));
     }
 }

@@ -47,6 +47,42 @@ fn workloads_have_ready_pods() {
 }
 
 #[test]
+fn workloads_say_what_they_handle() {
+    let of = |kind: &str, container: Value| {
+        let template = json!({"metadata": {"labels": {"app": "x"}},
+            "spec": {"volumes": [], "containers": [{"name": "proxy", "args": ["--v=4"]}, container]}});
+        let object = json!({"metadata": {"namespace": "home"}, "status": {}, "spec": {"template": template}});
+        match read("apps", kind, &object) {
+            Some(Fact::Workload(facts)) => facts.limits.map(|limits| *limits),
+            _ => panic!("no facts of {object}"),
+        }
+    };
+    let namespaces = |names: &[&str]| {
+        let namespaces = names.iter().map(|name| (*name).to_owned()).collect();
+        Some(Limits { namespaces, ..Limits::default() })
+    };
+    for kind in ["Deployment", "StatefulSet", "DaemonSet"] {
+        assert_eq!(of(kind, json!({"args": ["--metrics", "-namespaces", "a,b"]})), namespaces(&["a", "b"]));
+    }
+    assert_eq!(of("ReplicaSet", json!({"args": ["--namespace=a"]})), None);
+    let field = json!({"valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}});
+    let variable = |name: &str, mut value: Value| {
+        value["name"] = json!(name);
+        json!({"env": [value], "args": ["--namespace=$(X)"]})
+    };
+    assert_eq!(of("Deployment", variable("WATCH_NAMESPACE", field.clone())), namespaces(&["home"]));
+    assert_eq!(of("Deployment", variable("X", field)), namespaces(&["home"]));
+    assert_eq!(of("Deployment", variable("X", json!({}))), namespaces(&["*"]));
+    let unread = |place: &str| Some(Limits { unread: Some(place.to_owned()), ..Limits::default() });
+    let key = json!({"valueFrom": {"configMapKeyRef": {"name": "m", "key": "k", "optional": true}}});
+    assert_eq!(of("Deployment", variable("WATCH_NAMESPACE", key)), unread("ConfigMap/m"));
+    assert_eq!(of("Deployment", variable("Y", json!({}))), unread("what its arguments refer to"));
+    assert_eq!(of("Deployment", json!({"args": ["--namespaced"]})), namespaces(&["home"]));
+    let selector = of("Deployment", json!({"args": ["--watch-label-selector", "a=b"]}));
+    assert_eq!(selector.and_then(|limits| limits.selector).as_deref(), Some("a=b"));
+}
+
+#[test]
 fn workloads_have_selectors() {
     let requirement = |key: &str, operator: &str, values: &[&str]| LabelRequirement {
         key: key.to_owned(),

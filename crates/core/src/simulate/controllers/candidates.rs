@@ -1,0 +1,194 @@
+//! Which workloads may be the controller of a finalizer: by the table, by the kind itself, by their names.
+
+use std::cmp::Reverse;
+
+use crate::model::{
+    ObjectId, ResourceId, Snapshot,
+    effects::{AddOn, is_of_another, is_within},
+    facts::Backend,
+    resources::{group_of, is_built_in_group},
+};
+
+use super::{super::world::SimContext, workloads::all};
+
+/// Labels that name an application or what it is a part of.
+const NAME_LABELS: [&str; 5] =
+    ["app.kubernetes.io/name", "app.kubernetes.io/part-of", "app.kubernetes.io/instance", "control-plane", "app"];
+
+/// The label that OLM sets on all that belongs to an operator, the CRDs that it owns among them
+/// (operator-framework/operator-lifecycle-manager pkg/controller/operators/adoption_controller.go).
+const OLM_COMPONENT: &str = "operators.coreos.com/";
+
+/// Domains of frameworks' finalizers, which any operator may have: nolar/kopf kopf/_cogs/configs/configuration.py,
+/// operator-framework/helm-operator-plugins pkg/reconciler/reconciler.go, rancher/wrangler pkg/generic/remove.go.
+const FRAMEWORKS: [&str; 4] = ["kopf.zalando.org", "kopf.dev", "sdk.operatorframework.io", "wrangler.cattle.io"];
+
+/// Parts of a domain that identify no controller.
+const COMMON: [&str; 16] = [
+    "api",
+    "app",
+    "apps",
+    "core",
+    "finalizer",
+    "finalizers",
+    "kubernetes",
+    "k8s",
+    "x-k8s",
+    "example",
+    "sigs",
+    "controller",
+    "operator",
+    "cloud",
+    "toolkit",
+    "cluster",
+];
+
+/// What follows the first word of an operator's name, if that is of its finalizer's domain.
+const ROLES: [&str; 5] =
+    ["-operator-controller-manager", "-controller-manager", "-operator", "-controller", "-manager"];
+
+/// The finalizer of an object, and what is known of its controller.
+pub(super) struct Asked<'a> {
+    pub(super) object: ObjectId,
+    pub(super) resource: ResourceId,
+    pub(super) finalizer: &'a str,
+    /// The object's group.
+    pub(super) group: &'a str,
+    pub(super) add_on: Option<&'static AddOn>,
+}
+
+/// Whether a workload is an add-on's controller, by its name or its label `app.kubernetes.io/name`.
+pub(super) fn is_called(snapshot: &Snapshot, workload: ObjectId, add_on: &AddOn, group: &str) -> bool {
+    add_on.is_called(snapshot.text(snapshot.object(workload).name), group)
+        || snapshot.label(workload, NAME_LABELS[0]).is_some_and(|name| add_on.is_called(name, group))
+}
+
+/// Whether a workload may be the controller of this finalizer, on objects of this group, by its name and labels. A
+/// first guess, which reads nothing.
+pub(super) fn may_control(snapshot: &Snapshot, workload: ObjectId, finalizer: &str, group: &str) -> bool {
+    const TELLING: [&str; 5] = ["operator", "controller", "controllers", "manager", "provider"];
+    let words = words_of(finalizer, group);
+    let is_telling = |name: &str| name.split('-').any(|part| TELLING.contains(&part)) || hits(name, &words) > 0;
+    names_of(snapshot, workload).any(is_telling)
+}
+
+/// A workload's name, and its labels that name an application.
+fn names_of(snapshot: &Snapshot, workload: ObjectId) -> impl Iterator<Item = &str> {
+    let object = snapshot.object(workload);
+    let labels = object.labels.iter().filter(|(key, _)| NAME_LABELS.contains(&snapshot.text(*key)));
+    labels.map(|(_, value)| snapshot.text(*value)).chain([snapshot.text(object.name)])
+}
+
+/// The words of the finalizer's domain and of the object's group that may identify the controller.
+fn words_of<'a>(finalizer: &'a str, group: &'a str) -> Vec<&'a str> {
+    let domain = finalizer.split('/').next().unwrap_or(finalizer);
+    let domain = Some(domain).filter(|domain| !FRAMEWORKS.iter().any(|framework| is_within(domain, framework)));
+    let group = Some(group).filter(|group| !is_built_in_group(group) && !group.ends_with(".k8s.io"));
+    let words = domain.into_iter().chain(group).flat_map(|text| text.rsplit('.').skip(1));
+    let mut words: Vec<&str> = words.filter(|word| word.len() > 1 && !COMMON.contains(word)).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// How many of these words a name has as a part. Of a short word, it is the first part.
+fn hits(name: &str, words: &[&str]) -> usize {
+    let is_in = |word: &&&str| match name.strip_prefix(**word) {
+        Some(rest) if rest.is_empty() || rest.starts_with('-') => true,
+        _ => word.len() > 3 && name.split('-').any(|part| part == **word) || is_called_after(name, word),
+    };
+    words.iter().filter(is_in).count()
+}
+
+/// Whether a workload is called as operators are.
+pub(super) fn has_role(snapshot: &Snapshot, workload: ObjectId) -> bool {
+    ROLES.iter().any(|role| snapshot.text(snapshot.object(workload).name).ends_with(role))
+}
+
+/// Whether a name is that of an operator of this word, as most are called: `pg-operator` for `pg` and `pg-operator`,
+/// `cass-operator` for `cassandra`, `rabbitmq-cluster-operator` for `rabbitmqclusters`.
+fn is_called_after(name: &str, word: &str) -> bool {
+    let squashed = |text: &str| text.replace('-', "");
+    name == word && word.contains('-')
+        || ROLES.iter().find_map(|role| name.strip_suffix(role)).is_some_and(|stem| {
+            stem == word || stem.len() > 3 && !COMMON.contains(&stem) && squashed(word).starts_with(&squashed(stem))
+        })
+}
+
+/// The workloads that belong to a kind as its CRD does: the owner of the CRD owns them, as a ProviderRevision of
+/// Crossplane does (crossplane/crossplane internal/controller/pkg/revision/establisher.go); or OLM installed both as
+/// one operator. If there are several, any of them may be the kind's controller.
+pub(super) fn of_definition(context: &SimContext<'_>, resource: ResourceId) -> Vec<ObjectId> {
+    let snapshot = context.snapshot;
+    let Some(definition) = context.definition_of(resource).map(|id| snapshot.object(id)) else { return Vec::new() };
+    let is_owned = |id: &ObjectId| {
+        let owners = &snapshot.object(*id).owners;
+        owners.iter().any(|owner| definition.owners.iter().any(|own| own.uid == owner.uid))
+    };
+    let owned: Vec<ObjectId> =
+        if definition.owners.is_empty() { Vec::new() } else { all(context).filter(is_owned).collect() };
+    let components = definition.labels.iter().map(|(key, _)| *key);
+    let components: Vec<_> = components.filter(|key| snapshot.text(*key).starts_with(OLM_COMPONENT)).collect();
+    if !owned.is_empty() || components.is_empty() {
+        return owned;
+    }
+    let is_component = |id: &ObjectId| snapshot.object(*id).labels.iter().any(|(key, _)| components.contains(key));
+    all(context).filter(is_component).collect()
+}
+
+/// The workloads that may be the controller: components of the add-on; else those that the object, its CRD's labels or
+/// its conversion webhook name; and those that are called after the finalizer's domain or the object's group. Whether
+/// each of them is called as its controller would be.
+pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<(ObjectId, bool)> {
+    let snapshot = context.snapshot;
+    let name_of = |id: ObjectId| snapshot.text(snapshot.object(id).name);
+    let is_free = |id: &ObjectId| !is_of_another(name_of(*id), asked.group, asked.add_on);
+    if let Some(add_on) = asked.add_on.filter(|add_on| !add_on.is_only_a_name()) {
+        let is_part = |text: &str| add_on.labels.contains(&text) || add_on.may_be_called(text);
+        let parts = all(context).filter(|id| names_of(snapshot, *id).any(is_part));
+        return parts.filter(is_free).map(|id| (id, true)).collect();
+    }
+    let named = by_kind(context, asked);
+    let words = words_of(asked.finalizer, asked.group);
+    let called = |id: ObjectId| words.iter().any(|word| is_called_after(name_of(id), word));
+    let is_after = |id: ObjectId| names_of(snapshot, id).map(|name| hits(name, &words)).max().unwrap_or(0);
+    // What the operator makes for its objects is no operator.
+    let is_made = |id: &ObjectId| {
+        let owners = &snapshot.object(*id).owners;
+        owners.iter().any(|owner| group_of(snapshot.text(owner.api_version)) == asked.group)
+    };
+    let mut after: Vec<(ObjectId, usize)> = all(context)
+        .map(|id| (id, is_after(id)))
+        .filter(|(id, hits)| *hits > 0 && is_free(id) && !is_made(id) && !named.contains(id))
+        .collect();
+    after.sort_by_key(|(id, hits)| (!called(*id), Reverse(*hits)));
+    let named = named.iter().map(|id| (*id, true));
+    named.chain(after.into_iter().map(|(id, _)| (id, called(id)))).collect()
+}
+
+/// The workloads that the kind itself names, the most telling first.
+fn by_kind(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<ObjectId> {
+    let snapshot = context.snapshot;
+    let definition = context.definition_of(asked.resource);
+    let several = of_definition(context, asked.resource);
+    let manager = snapshot.label(asked.object, "app.kubernetes.io/managed-by");
+    let label = |key: &str| definition.and_then(|id| snapshot.label(id, key));
+    let backend = definition.and_then(|id| snapshot.facts.definition(id)?.conversion.as_deref());
+    let webhook = backend.and_then(Backend::service).map(|(namespace, _)| namespace);
+    let is_managing = |id: &ObjectId| manager == Some(snapshot.text(snapshot.object(*id).name));
+    let shares = |id: &ObjectId, key: &str| {
+        let value = label(key);
+        value.is_some() && names_of(snapshot, *id).any(|name| Some(name) == value)
+    };
+    let is_beside_webhook = |id: &ObjectId| webhook == Some(snapshot.text(snapshot.object(*id).namespace));
+    let rank = |id: &ObjectId| match () {
+        () if is_managing(id) => Some(0),
+        () if several.contains(id) => Some(1),
+        () if NAME_LABELS[..3].iter().any(|key| shares(id, key)) => Some(2),
+        () if is_beside_webhook(id) => Some(3),
+        () => None,
+    };
+    let mut ranked: Vec<(u8, ObjectId)> = all(context).filter_map(|id| Some((rank(&id)?, id))).collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, id)| id).collect()
+}

@@ -1,0 +1,342 @@
+//! Chooses who should remove a finalizer from an object, and judges whether that controller runs.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    model::{
+        ObjectId, Origin, Symbol,
+        effects::{AddOn, add_on, known_finalizer},
+    },
+    wording::count,
+};
+
+use super::{
+    super::{
+        liveness::{Liveness, of_lease},
+        world::{Needs, SimContext},
+    },
+    FinalizerController,
+    candidates::{self, Asked, is_called},
+    recorded::{AddedBy, added_by, adds_it_to_others, in_kebab_case, is_applier, is_default_name},
+    scope::{Scope, scope},
+    workloads::{self, LOOKED_AT, Readiness},
+};
+
+/// What shows whether a controller runs.
+#[derive(Debug, Default)]
+struct Evidence {
+    alive: Vec<String>,
+    away: Vec<String>,
+    unread: Vec<String>,
+    /// Of what runs, and doesn't handle the object, or perhaps not.
+    out_of_scope: Vec<String>,
+    idle: Option<ObjectId>,
+    failing: Vec<ObjectId>,
+    running: Vec<ObjectId>,
+    may_be: Vec<ObjectId>,
+}
+
+impl Evidence {
+    fn is_empty(&self) -> bool {
+        [&self.alive, &self.away, &self.unread, &self.out_of_scope].iter().all(|words| words.is_empty())
+    }
+}
+
+/// Workloads by whether they handle an object.
+#[derive(Debug, Default)]
+struct Scoped {
+    handling: Vec<ObjectId>,
+    /// With the reason for the doubt.
+    perhaps: Vec<(ObjectId, String)>,
+    others: Vec<(ObjectId, String)>,
+}
+
+impl Scoped {
+    fn of(context: &SimContext<'_>, needs: &mut Needs, asked: &Asked<'_>, all: Vec<ObjectId>) -> Scoped {
+        let mut scoped = Scoped::default();
+        for workload in all {
+            if context.snapshot.facts.workload(workload).is_none() {
+                needs.evidence.insert(workload);
+            }
+            match scope(context.snapshot, workload, asked.add_on, asked.object) {
+                Scope::Handles => scoped.handling.push(workload),
+                Scope::Perhaps(why) => scoped.perhaps.push((workload, why)),
+                Scope::LeavesOut(why) => scoped.others.push((workload, why)),
+            }
+        }
+        scoped
+    }
+
+    fn doubtful(&self) -> impl Iterator<Item = ObjectId> {
+        self.perhaps.iter().chain(&self.others).map(|(id, _)| *id)
+    }
+}
+
+/// The controller that should remove a finalizer from an object. Who added the finalizer is read of `sample`, which may
+/// stand for it. The first of these that finds a workload counts:
+///
+/// 1. the program that is recorded as having added the finalizer, and the workload that the table knows for finalizer,
+///    group and kind;
+/// 2. the only workload that belongs to the kind as its CRD does;
+/// 3. those that the object or its CRD names;
+/// 4. those that are called after the finalizer's domain or the object's group.
+///
+/// Only the first two can show that it runs: the others may be it. What is known not to handle this object shows
+/// nothing, wherever it was found.
+pub(super) fn judge(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    sample: ObjectId,
+    object: ObjectId,
+    finalizer: Symbol,
+) -> FinalizerController {
+    let snapshot = context.snapshot;
+    let text = snapshot.text(finalizer);
+    let id = snapshot.object(object).resource;
+    let resource = snapshot.resources.get(id);
+    let add_on = add_on(text, &resource.group, &resource.kind);
+    let asked = Asked { object, resource: id, finalizer: text, group: &resource.group, add_on };
+    let added_by = added_by(snapshot, needs, sample, text);
+    let own = match added_by {
+        AddedBy::Program(program) => Some(program),
+        _ => None,
+    };
+    let copied = add_on.is_none() && matches!(added_by, AddedBy::Anyone(_) | AddedBy::NotRecorded);
+    let of_others = if copied { adds_it_to_others(context, needs, sample, finalizer) } else { None };
+    // If the controller's own name is known, other components of the add-on that set the finalizer show nothing.
+    let is_its =
+        |program: &&str| add_on.is_none_or(|add_on| !add_on.has_names() || add_on.is_called(program, asked.group));
+    let program = own.filter(is_its).or(of_others);
+    // The attacher of each CSI driver has a leader (kubernetes-csi/external-attacher cmd/csi-attacher/main.go).
+    let of_driver = text.strip_prefix("external-attacher/").map(|driver| format!("external-attacher-leader-{driver}"));
+
+    let mut evidence = Evidence::default();
+    let scoped = Scoped::of(context, needs, &asked, by_name(context, &asked, program));
+    gather_leases(context, needs, &asked, program.or(of_driver.as_deref()), &scoped, &mut evidence);
+    gather_workloads(context, needs, &scoped, &mut evidence);
+    if let Some(program) = of_others {
+        for words in evidence.alive.first_mut().into_iter().chain(evidence.away.first_mut()) {
+            *words = format!("{program:?} adds it to others: {words}");
+        }
+    }
+    if evidence.is_empty()
+        && let [only] = candidates::of_definition(context, id)[..]
+    {
+        let scoped = Scoped::of(context, needs, &asked, vec![only]);
+        gather_workloads(context, needs, &scoped, &mut evidence);
+    }
+    let Evidence { alive, away, unread, out_of_scope, .. } = &evidence;
+    let liveness = match (alive.is_empty(), away.is_empty()) {
+        // Ready pods may not be the leader, or lead under another name; and one of several controllers of the same name
+        // may be the one that handles this object.
+        (false, false) => Liveness::Unknown(format!("{}, but {}", away.join(", "), alive.join(", "))),
+        (false, _) => Liveness::Alive(alive.join(", ")),
+        _ if !unread.is_empty() => Liveness::Unread(unread.join(", ")),
+        _ if !out_of_scope.is_empty() => Liveness::Unknown(out_of_scope.join(", ")),
+        (true, false) => Liveness::Away(away.join(", and ")),
+        _ => without_evidence(context, needs, &asked, &added_by, &mut evidence),
+    };
+    let manager = match added_by {
+        AddedBy::Program(name) => Some(name.to_owned()),
+        AddedBy::Anyone(name) => add_on.is_some().then(|| name.to_owned()),
+        AddedBy::NotRecorded | AddedBy::Unread => None,
+    };
+    let known = known_finalizer(text, &resource.group, &resource.kind).map(|known| known.by);
+    let away = matches!(liveness, Liveness::Away(_));
+    FinalizerController {
+        name: known.or(add_on.map(|add_on| add_on.name)),
+        manager,
+        liveness,
+        idle: evidence.idle.filter(|_| away),
+        failing: if away { evidence.failing } else { Vec::new() },
+        running: evidence.running,
+        may_be: evidence.may_be,
+        goes: false,
+        paused: None,
+    }
+}
+
+/// The workloads that are called like the program, or as the table knows the add-on's.
+fn by_name(context: &SimContext<'_>, asked: &Asked<'_>, program: Option<&str>) -> Vec<ObjectId> {
+    let snapshot = context.snapshot;
+    // A program may be called `AcmeOperator` where its workload is `acme-operator`.
+    let names = program.map(|program| [program.to_owned(), in_kebab_case(program)]);
+    let names: Vec<Symbol> = names.iter().flatten().filter_map(|name| snapshot.strings.find(name)).collect();
+    let is_known = |id: ObjectId, add_on: &AddOn| is_called(snapshot, id, add_on, asked.group);
+    let is_its = |id: &ObjectId| {
+        names.contains(&snapshot.object(*id).name) || asked.add_on.is_some_and(|add_on| is_known(*id, add_on))
+    };
+    workloads::all(context).filter(is_its).collect()
+}
+
+/// The Leases of the program and the add-on, except those of workloads that may not handle the object.
+fn gather_leases(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    asked: &Asked<'_>,
+    program: Option<&str>,
+    scoped: &Scoped,
+    evidence: &mut Evidence,
+) {
+    let Some(leases) = context.built_in.leases else { return };
+    let snapshot = context.snapshot;
+    let of_add_on = asked.add_on.into_iter().flat_map(|add_on| add_on.leases(asked.group));
+    let names = of_add_on.chain(program.map(str::to_owned));
+    let names: BTreeSet<Symbol> = names.filter_map(|name| snapshot.strings.find(&name)).collect();
+    let namespace = |id: ObjectId| snapshot.object(id).namespace;
+    let is_doubtful = |lease: ObjectId| match workloads::of_holder(context, lease) {
+        Some(holder) => scoped.doubtful().any(|id| id == holder),
+        None => {
+            scoped.doubtful().any(|id| namespace(id) == namespace(lease))
+                && !scoped.handling.iter().any(|id| namespace(*id) == namespace(lease))
+        }
+    };
+    let called = context.of_resource(leases).iter().filter(|id| names.contains(&snapshot.object(**id).name));
+    for lease in called.copied() {
+        let liveness = of_lease(context, needs, lease, context.time, "its lease");
+        if is_doubtful(lease) {
+            continue;
+        }
+        match liveness {
+            Liveness::Alive(words) => {
+                evidence.running.extend(workloads::of_holder(context, lease));
+                evidence.alive.push(words);
+            }
+            Liveness::Away(words) => evidence.away.push(words),
+            Liveness::Nobody(words) | Liveness::Unknown(words) | Liveness::Unread(words) => evidence.unread.push(words),
+        }
+    }
+}
+
+/// What the workloads that handle the object show; if there are none, those that perhaps do: they can only be seen not
+/// to run.
+fn gather_workloads(context: &SimContext<'_>, needs: &mut Needs, scoped: &Scoped, evidence: &mut Evidence) {
+    let handling = scoped.handling.iter().map(|id| (*id, None));
+    let perhaps = scoped.perhaps.iter().map(|(id, why)| (*id, Some(why)));
+    let is_handled = !scoped.handling.is_empty();
+    for (workload, doubt) in handling.chain(perhaps.filter(|_| !is_handled)) {
+        match (workloads::readiness(context, needs, workload), doubt) {
+            (Readiness::Ready(_) | Readiness::Starting(_), Some(why)) => {
+                evidence.may_be.push(workload);
+                evidence.out_of_scope.push(why.clone());
+            }
+            (Readiness::Ready(words), None) => {
+                evidence.running.push(workload);
+                evidence.alive.push(words);
+            }
+            (Readiness::Starting(words), None) => evidence.alive.push(words),
+            (Readiness::Idle(words), _) => {
+                evidence.idle = evidence.idle.or(Some(workload));
+                evidence.away.push(words);
+            }
+            (Readiness::Failing(words), _) => {
+                evidence.failing.push(workload);
+                evidence.away.push(words);
+            }
+            (Readiness::Unread(words), _) => evidence.unread.push(words),
+        }
+    }
+    if !is_handled {
+        evidence.out_of_scope.extend(scoped.others.iter().map(|(_, why)| why.clone()));
+    }
+}
+
+/// The liveness if no workload and no Lease is known as the controller's.
+fn without_evidence(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    asked: &Asked<'_>,
+    added_by: &AddedBy<'_>,
+    evidence: &mut Evidence,
+) -> Liveness {
+    let all_read = are_all_read(context);
+    let unread = || Liveness::Unread("not all workloads and Leases could be read".to_owned());
+    let program = if let AddedBy::Program(program) = added_by { Some(*program) } else { None };
+    if let Some(possible) = possible(context, needs, asked, program, evidence) {
+        return possible;
+    }
+    match (asked.add_on, added_by) {
+        (Some(_), _) if !all_read => unread(),
+        (Some(add_on), _) if add_on.may_run_outside => Liveness::Unknown(format!(
+            "no evidence: the cluster has no workload of {}, which may run outside of it",
+            add_on.name
+        )),
+        (Some(add_on), _) => {
+            let usually = add_on.usual_name(asked.group).map(|name| format!(" (usually {name})")).unwrap_or_default();
+            Liveness::Away(format!("the cluster has no workload of {}{usually}", add_on.name))
+        }
+        (None, AddedBy::Unread) => Liveness::Unread("who added it could not be read".to_owned()),
+        (None, AddedBy::NotRecorded) => Liveness::Nobody("who added it is not recorded".to_owned()),
+        (None, AddedBy::Anyone(manager)) if is_applier(manager) => {
+            Liveness::Nobody(format!("applied by {manager:?}; owning controller unknown"))
+        }
+        (None, AddedBy::Anyone(manager)) if is_default_name(manager) => {
+            Liveness::Nobody(format!("added by {manager:?}, as many programs are called; owning controller unknown"))
+        }
+        (None, AddedBy::Anyone(manager)) => {
+            Liveness::Nobody(format!("added by hand with {manager:?}; owning controller unknown"))
+        }
+        (None, AddedBy::Program(_)) if all_read => Liveness::Nobody("no workload or Lease has that name".to_owned()),
+        (None, AddedBy::Program(_)) => unread(),
+    }
+}
+
+/// What is said of workloads that may be the controller; `None` if there are none. If the only one has no pods, and is
+/// called as its controller would be, it is the controller, and perhaps `idle`.
+fn possible(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    asked: &Asked<'_>,
+    program: Option<&str>,
+    evidence: &mut Evidence,
+) -> Option<Liveness> {
+    let snapshot = context.snapshot;
+    let mut parts = candidates::possible(context, asked);
+    // Of several, the one that is called like the program that added the finalizer.
+    let is_programs = |id: ObjectId| {
+        let rest = program.and_then(|program| snapshot.text(snapshot.object(id).name).strip_prefix(program));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    if parts.iter().any(|(id, _)| is_programs(*id)) {
+        parts.retain(|(id, _)| is_programs(*id));
+    }
+    let is_known = asked.add_on.is_some_and(|add_on| !add_on.is_only_a_name());
+    let is_called = parts.iter().all(|(_, called)| *called);
+    let looked_at = parts.iter().take(LOOKED_AT).map(|(id, _)| *id).collect();
+    let scoped = Scoped::of(context, needs, asked, looked_at);
+    let left_out = scoped.others.first().map(|(_, why)| why.clone());
+    parts.retain(|(id, _)| !scoped.others.iter().any(|(other, _)| other == id));
+    let Some((first, _)) = parts.first().copied() else { return left_out.map(Liveness::Unknown) };
+    let mut away = Vec::new();
+    for (part, _) in parts.iter().take(LOOKED_AT) {
+        let readiness = workloads::readiness(context, needs, *part);
+        match readiness {
+            Readiness::Idle(_) => _ = evidence.idle.get_or_insert(*part),
+            Readiness::Failing(_) => evidence.failing.push(*part),
+            _ => {}
+        }
+        if let Readiness::Idle(words) | Readiness::Failing(words) = readiness {
+            away.push(words);
+        }
+    }
+    if away.len() == parts.len() {
+        let is_it = is_known && are_all_read(context) || parts.len() == 1 && is_called;
+        let away = is_it.then(|| Liveness::Away(away.join(", and ")));
+        return left_out.map(Liveness::Unknown).or(away);
+    }
+    if parts.iter().all(|(id, called)| *called || candidates::has_role(snapshot, *id)) {
+        evidence.may_be = parts.iter().map(|(id, _)| *id).collect();
+    }
+    let more = parts.len() - 1;
+    let more =
+        if more == 0 { String::new() } else { format!(" and {}", count(more, "other workload", "other workloads")) };
+    Some(Liveness::Unknown(format!("{}{more} may be its controller", workloads::name(snapshot, first))))
+}
+
+/// Whether all workloads and Leases were listed. A dump proves nothing about kinds that it doesn't contain.
+fn are_all_read(context: &SimContext<'_>) -> bool {
+    let snapshot = context.snapshot;
+    let is_live = matches!(snapshot.origin, Origin::Cluster { .. });
+    let kinds = workloads::kinds(context).into_iter().chain([context.built_in.leases]);
+    kinds.into_iter().all(|kind| kind.map_or(is_live, |kind| snapshot.covers(kind, None)))
+}

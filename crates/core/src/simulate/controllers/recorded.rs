@@ -1,0 +1,113 @@
+//! Who is recorded as having added a finalizer: the names in managed fields.
+
+use crate::model::{ObjectId, Snapshot, Symbol, facts::Setter};
+
+use super::super::world::{Needs, SimContext};
+
+/// Who added a finalizer.
+pub(super) enum AddedBy<'a> {
+    /// A program of this name.
+    Program(&'a str),
+    /// A person's tool, or a program with a default name.
+    Anyone(&'a str),
+    NotRecorded,
+    Unread,
+}
+
+/// Names of programs that apply manifests of others, or set them to what a repository says.
+pub(super) fn is_applier(manager: &str) -> bool {
+    manager.starts_with("pulumi-")
+        || matches!(
+            manager,
+            "argocd-controller"
+                | "argocd-application-controller"
+                | "kustomize-controller"
+                | "helm-controller"
+                | "flux"
+                | "fleetagent"
+                | "kapp-server"
+                | "Terraform"
+                | "HashiCorp"
+                | "OpenAPI-Generator"
+                | "crossplane-kubernetes-provider"
+                | "helm"
+        )
+}
+
+/// Names of many programs, which nobody has chosen.
+pub(super) fn is_default_name(manager: &str) -> bool {
+    matches!(manager, "manager" | "controller" | "operator" | "provider" | "main" | "Go-http-client")
+}
+
+/// Default manager names of programs and names of people's tools, which identify no controller.
+pub(super) fn tells_nobody(manager: &str) -> bool {
+    manager.starts_with("kubectl")
+        || is_applier(manager)
+        || is_default_name(manager)
+        || matches!(
+            manager,
+            "" | "unknown"
+                | "curl"
+                | "Mozilla"
+                | "dashboard"
+                | "k9s"
+                | "node-fetch"
+                | "python-requests"
+                | "okhttp"
+                | "before-first-apply"
+        )
+}
+
+/// The setters of this finalizer. `setters` are sorted by finalizer.
+pub(super) fn of_finalizer<'a>(setters: &'a [Setter], finalizer: &'a str) -> impl Iterator<Item = &'a Setter> {
+    let first = setters.partition_point(|setter| *setter.finalizer < *finalizer);
+    setters[first..].iter().take_while(move |setter| setter.finalizer == finalizer)
+}
+
+pub(super) fn added_by<'a>(
+    snapshot: &'a Snapshot,
+    needs: &mut Needs,
+    object: ObjectId,
+    finalizer: &'a str,
+) -> AddedBy<'a> {
+    let Some(setters) = snapshot.facts.setters(object) else {
+        needs.setters.insert(object);
+        return AddedBy::Unread;
+    };
+    let mut managers: Vec<&str> = of_finalizer(setters, finalizer).map(|setter| setter.manager.as_str()).collect();
+    managers.dedup();
+    match managers.iter().find(|manager| !tells_nobody(manager)).or(managers.first()) {
+        None => AddedBy::NotRecorded,
+        Some(manager) if tells_nobody(manager) => AddedBy::Anyone(manager),
+        Some(manager) => AddedBy::Program(manager),
+    }
+}
+
+/// The program that has added this finalizer to other objects of the kind: somebody may have copied it by hand.
+pub(super) fn adds_it_to_others<'a>(
+    context: &SimContext<'a>,
+    needs: &mut Needs,
+    object: ObjectId,
+    finalizer: Symbol,
+) -> Option<&'a str> {
+    let snapshot = context.snapshot;
+    let samples = context.controllers.by_finalizer(snapshot);
+    let samples = samples.get(&(snapshot.object(object).resource, finalizer)).into_iter().flatten();
+    let mut others = samples.copied().filter(|other| *other != object);
+    others.find_map(|other| match added_by(snapshot, needs, other, snapshot.text(finalizer)) {
+        AddedBy::Program(program) => Some(program),
+        _ => None,
+    })
+}
+
+/// `AcmeOperator` as `acme-operator`.
+pub(super) fn in_kebab_case(name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + 2);
+    for (place, letter) in name.char_indices() {
+        if letter.is_ascii_uppercase() && place > 0 {
+            text.push('-');
+        }
+        text.push(letter.to_ascii_lowercase());
+    }
+    text
+}
