@@ -69,7 +69,8 @@ pub fn run() -> Exit {
         Ok(report) => warned(&cli.global, report.print()),
         Err(error) => {
             complain(&format!("error: {}", describe_error(&error)));
-            Exit::Failed
+            // What a plan comes to, as if a gate had forbidden it.
+            if matches!(error, OperationError::Refused { .. }) { Exit::BadNews } else { Exit::Failed }
         }
     }
 }

@@ -196,7 +196,7 @@ pub fn blast_radius(
     let namespace = session.namespace_symbol();
     let simulate = |session: &Session| {
         let graph = OwnerGraph::new(&session.snapshot);
-        let context = SimContext::new(&session.snapshot, &graph, assume).at(now(session)).with_patience();
+        let context = SimContext::new(&session.snapshot, &graph, assume).at(now(session));
         let context = context.with_obstacles(now(session));
         Ok::<_, OperationError>(plan::blast_radius(&context, namespace, propagation))
     };
@@ -304,7 +304,7 @@ fn play(
     let wanted = wanted.objects();
     let simulate = |session: &Session| {
         let graph = OwnerGraph::new(&session.snapshot);
-        let stage = SimContext::new(&session.snapshot, &graph, assume).at(now(session)).with_patience();
+        let stage = SimContext::new(&session.snapshot, &graph, assume).at(now(session));
         let stage = if asked.heed_obstacles { stage.with_obstacles(now(session)) } else { stage };
         let keeping = keep(&stage, request, &wanted, explore);
         if let Some((object, why)) = keeping.plan.refused.first() {

@@ -386,7 +386,7 @@ pub(super) fn held(finalizer: &str, program: &str, more: Value) -> Value {
     let key = format!("v:\"{finalizer}\"");
     let fields = json!({"f:metadata": {"f:finalizers": {key: {}}}});
     let mut metadata = json!({"finalizers": [finalizer], "managedFields": [{"manager": program, "operation": "Update",
-        "apiVersion": "v1", "time": "2026-03-01T12:00:00Z", "fieldsType": "FieldsV1", "fieldsV1": fields}]});
+        "apiVersion": "v1", "time": "2026-03-01T10:30:00Z", "fieldsType": "FieldsV1", "fieldsV1": fields}]});
     metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     metadata
 }

@@ -18,6 +18,7 @@ mod inputs;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod obstacles;
 mod operators;
+mod overdue;
 mod page;
 #[path = "../pages/mod.rs"]
 mod pages;

@@ -37,7 +37,7 @@ pub fn predict_apply(session: &mut Session, objects: &[ManifestObject], namespac
             };
             let time = now(session);
             let follow = |scene: &Scene, graph: &OwnerGraph| {
-                let context = SimContext::new(&scene.snapshot, graph, assume).at(time).with_patience();
+                let context = SimContext::new(&scene.snapshot, graph, assume).at(time);
                 play(&context.with_obstacles(time), &Request::appear(scene.appearing.clone()))
             };
             let graph = OwnerGraph::new(&scene.snapshot);

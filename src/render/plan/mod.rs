@@ -189,7 +189,10 @@ impl<'a> PlanView<'a> {
 
     /// The pods that have finished and that nothing deletes, for which this object waits.
     fn finished_pods(&self, outcome: &Outcome) -> Vec<ObjectId> {
-        let lasts = |pod: &ObjectId| self.snapshot.facts.has_finished(*pod) && self.outcome(*pod).is_none();
+        let lasts = |pod: &ObjectId| {
+            let goes = self.snapshot.object(*pod).terminating() || self.outcome(*pod).is_some();
+            !goes && self.snapshot.facts.has_finished(*pod)
+        };
         outcome.waits_for.iter().copied().filter(lasts).collect()
     }
 }

@@ -201,56 +201,78 @@ fn goes_with<'v>(view: &PlanView<'v>, object: ObjectId, holder: BlockedBy) -> Op
     view.plan.controllers.get(object, holder).or_else(later).filter(|controller| controller.goes)
 }
 
-/// What goes before a controller: whether nobody asked to delete it, that controller, and the namespace.
-type Before = (bool, String, Symbol);
+/// What is to be done with objects before their controller goes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum First {
+    Delete,
+    /// They are being deleted already.
+    Await,
+    /// Nobody asked to delete them: they may be worth more than their controller.
+    Plan,
+}
+
+/// What goes before a controller, that controller, and the namespace.
+type Before = (First, String, Symbol);
 
 /// The order that works where controllers go in this delete whose finalizers are on other objects: those objects first,
-/// while their controllers run. What nobody asked to delete is to be planned: it may be worth more than its controller.
+/// while their controllers run.
 fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let commands = view.commands();
     let mut by_controller: BTreeMap<Before, (Option<ObjectId>, Vec<ObjectId>)> = BTreeMap::new();
     let is_abandoned = |note: &&Note| matches!(note.kind, NoteKind::Abandoned | NoteKind::PerhapsAbandoned);
     let abandoned = view.plan.notes.iter().filter(is_abandoned).map(|note| note.object);
     let held = abandoned.flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
-    let held = held.map(|(id, finalizer)| (true, id, BlockedBy::Finalizer(finalizer)));
+    let held = held.map(|(id, finalizer)| (First::Plan, id, BlockedBy::Finalizer(finalizer)));
+    let is_leaving = |id: ObjectId| view.snapshot.object(id).terminating();
+    let first = |id: ObjectId| if is_leaving(id) { First::Await } else { First::Delete };
     let stays = |outcome: &&Outcome| matches!(outcome.state, Some(State::Stuck | State::Unknown));
     let staying = view.first_end().filter(stays);
-    let staying = staying.flat_map(|outcome| outcome.held_by.iter().map(|holder| (false, outcome.object, *holder)));
+    let staying = staying
+        .flat_map(|outcome| outcome.held_by.iter().map(|holder| (first(outcome.object), outcome.object, *holder)));
     let later = view.plan.once_later().filter(|finished| finished.state != State::Waiting);
-    let later = later.flat_map(|finished| finished.blockers.iter().map(|holder| (false, finished.object, *holder)));
-    for (is_unasked, object, holder) in staying.chain(later).chain(held) {
+    let later = later
+        .flat_map(|finished| finished.blockers.iter().map(|holder| (first(finished.object), finished.object, *holder)));
+    for (first, object, holder) in staying.chain(later).chain(held) {
         let Some(controller) = goes_with(view, object, holder) else { continue };
         let told = controller.told(view.snapshot).unwrap_or_else(|| holder.name(view.snapshot).to_owned());
         let place = view.snapshot.object(object).namespace;
-        let (idle, objects) = by_controller.entry((is_unasked, told, place)).or_default();
+        let (idle, objects) = by_controller.entry((first, told, place)).or_default();
         *idle = controller.idle;
         objects.push(object);
     }
     let mut said = Vec::new();
-    for ((is_unasked, controller, namespace), (idle, mut objects)) in by_controller {
+    for ((first, controller, namespace), (idle, mut objects)) in by_controller {
         if let Some(start) = idle.and_then(|workload| commands.scale_up(workload)) {
             said.extend([Said::from(format!("start {controller} first:")), Said::command(start)]);
         }
         objects.dedup();
         let words = objects.iter().take(MOST_TARGETS).map(|object| kubectl_name(view, *object));
-        let archive = objects.first().map(|first| archive_of(view, *first)).filter(|_| !is_unasked);
-        let verb = if is_unasked { "plan" } else { "delete" };
-        let command = words.collect::<Option<Vec<String>>>().and_then(|words| {
-            view.kubectl.plugin(verb).args(words).args(archive).in_namespace(view.snapshot.text(namespace))
-        });
+        let archive = objects.first().map(|first| archive_of(view, *first)).filter(|_| first == First::Delete);
+        let verb = match first {
+            First::Delete => view.kubectl.plugin("delete"),
+            First::Await => view.kubectl.verb("wait").arg("--for=delete"),
+            First::Plan => view.kubectl.plugin("plan"),
+        };
+        let command = words
+            .collect::<Option<Vec<String>>>()
+            .and_then(|words| verb.args(words).args(archive).in_namespace(view.snapshot.text(namespace)));
         let more = match objects.len().saturating_sub(MOST_TARGETS) {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
-        said.push(Said::from(match is_unasked {
-            true => {
-                let these = match objects.as_slice() {
-                    [one] => view.name(*one),
-                    all => count(all.len(), "object", "objects"),
-                };
+        let these = match objects.as_slice() {
+            [one] => view.name(*one),
+            all => count(all.len(), "object", "objects"),
+        };
+        said.push(Said::from(match first {
+            First::Plan => {
                 format!("if {these} must go, too: delete first, while {controller} runs; see what that takes along:")
             }
-            false => format!("delete first{more}, while {controller} runs to remove the finalizers:"),
+            First::Await => {
+                let are = if objects.len() == 1 { "is" } else { "are" };
+                format!("wait first until {these} {are} gone{more}, while {controller} runs:")
+            }
+            First::Delete => format!("delete first{more}, while {controller} runs to remove the finalizers:"),
         }));
         said.extend(command.as_ref().map(Said::command));
         said.push(Said::from("then plan again"));
@@ -374,6 +396,9 @@ fn no_kubelet(pod: &str, kubelet: Kubelet) -> Said {
         Kubelet::Late => format!(
             "see in the events of {pod} and in the log of its kubelet what hinders that; if its containers no longer \
              run, delete the pod with --force"
+        ),
+        Kubelet::Absent | Kubelet::Deleted(_) | Kubelet::OutOfService => format!(
+            "see whether kube-controller-manager runs: its pod garbage collector deletes {pod}; or delete it with --force"
         ),
         _ => format!("if the node of {pod} will not come back, delete the pod with --force"),
     })

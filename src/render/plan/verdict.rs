@@ -588,7 +588,7 @@ pub(super) fn then(view: &PlanView<'_>, wide: bool) -> Option<String> {
     names.dedup();
     let blocked = blocked_later(view);
     // What stays Terminating until a kubelet acts says so itself.
-    let tells_of_kubelet = blocked.as_ref().is_some_and(|blocked| blocked.until == UNTIL_KUBELET);
+    let tells_of_kubelet = blocked.as_ref().is_some_and(|blocked| blocked.by_kubelet);
     let needs_kubelet = !tells_of_kubelet && once().any(|it| it.is_kubelet());
     let ended = if needs_kubelet { "a kubelet has ended the pods and " } else { "" };
     let when = match names.as_slice() {
@@ -645,10 +645,9 @@ struct Blocked {
     what: String,
     /// `nobody.other.io/f is removed`
     until: String,
+    /// Whether a kubelet, or the pod garbage collector, ends the pods.
+    by_kubelet: bool,
 }
-
-/// Until when a pod stays that a kubelet has to end.
-const UNTIL_KUBELET: &str = "a kubelet ends it";
 
 fn blocked_later(view: &PlanView<'_>) -> Option<Blocked> {
     let blocked: Vec<&Finished> = view.plan.once_later().filter(|it| it.state != State::Waiting).collect();
@@ -662,10 +661,18 @@ fn blocked_later(view: &PlanView<'_>) -> Option<Blocked> {
     };
     let until = match holders.as_slice() {
         [one] if first.blockers.iter().all(|it| it.finalizer().is_some()) => format!("{one} is removed"),
-        ["kubelet"] => UNTIL_KUBELET.to_owned(),
+        ["kubelet"] if blocked.iter().all(|it| it.blockers.iter().all(|it| it.is_for_pod_collector())) => {
+            "the pod garbage collector deletes it".to_owned()
+        }
+        ["kubelet"] => "a kubelet ends it".to_owned(),
         _ => "others have done their part".to_owned(),
     };
-    Some(Blocked { objects: blocked.iter().map(|it| it.object).collect(), what, until })
+    Some(Blocked {
+        objects: blocked.iter().map(|it| it.object).collect(),
+        what,
+        until,
+        by_kubelet: holders == ["kubelet"],
+    })
 }
 
 /// A reason in words, without a full stop.

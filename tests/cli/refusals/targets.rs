@@ -171,10 +171,9 @@ fn protected_namespaces() {
     let dump = "apiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system, uid: ks}\n";
     for format in [&[][..], &["-o", "json"], &["-o", "name"]] {
         let ran = with_input(&[&["plan", "ns/kube-system", "--from", "-"], format].concat(), dump);
-        assert_eq!(
-            describe(&ran),
-            "the API server refuses to delete Namespace/kube-system: this namespace may not be deleted"
-        );
+        let refused =
+            "error: the API server refuses to delete Namespace/kube-system: this namespace may not be deleted\n";
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (2, "", refused));
     }
     assert_eq!(with_input(&["tree", "ns/kube-system", "--from", "-"], dump).code, 0, "looking at it is fine");
 }

@@ -39,6 +39,21 @@ fn concerns(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[&Resource]) -
             .any(|namespace| selects_namespace(case.stage, selector, case.snapshot().text(*namespace)) != Some(false))
 }
 
+/// Whether a webhook is called for nothing that there is: its selector matches no namespace.
+fn selects_nothing(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[&Resource]) -> bool {
+    let (Some(selector), Some(namespaces)) = (&asked.webhook.namespaces, case.stage.built_in.namespaces) else {
+        return false;
+    };
+    let selects = |id: &ObjectId| {
+        let name = case.snapshot().text(case.snapshot().object(*id).name);
+        selects_namespace(case.stage, selector, name) != Some(false)
+    };
+    // Objects of the cluster are never exempt, but for Namespaces, which are chosen by their own labels (R9.31).
+    concerned.iter().all(|resource| resource.namespaced || resource.kind == "Namespace")
+        && case.snapshot().covers(namespaces, None)
+        && !case.stage.of_resource(namespaces).iter().any(selects)
+}
+
 /// A write without which a cluster doesn't go on.
 struct Vital {
     group: &'static str,
@@ -141,6 +156,12 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
             Reach::Served { .. } | Reach::Outside | Reach::Unknown => continue,
         };
         let why = lack.describe(backend);
+        if selects_nothing(case, asked, &concerned) {
+            let consequence = "It selects none of the namespaces that exist, so it prevents nothing now.".to_owned();
+            let finding = finding(case, asked, &why, &concerned, Kept::default());
+            findings.findings.push(Finding { severity: Severity::Note, consequence, ..finding });
+            continue;
+        }
         if !is_certain {
             let finding = finding(case, asked, &why, &concerned, Kept::default());
             findings.findings.push(Finding { severity: Severity::Warning, ..finding });

@@ -77,7 +77,7 @@ pub enum Afterwards {
     RecreatedEmpty { by: ObjectId },
     /// This controller survives and may recreate the object.
     MayBeRecreated { by: ObjectId },
-    /// This built-in controller keeps such an object in every namespace.
+    /// This part of Kubernetes, or who holds it, makes such an object whenever it is missing.
     KeptUp { by: &'static str },
     /// The kubelet of this Node creates the mirror pod again.
     MirroredAgain { node: ObjectId },

@@ -214,10 +214,7 @@ impl Verdict {
                 // What is spared is removed in the second end, unless something else keeps the pods.
                 plan.summary.later.max(spared)
             },
-            uncertain: {
-                let unsure = plan.both_ends().filter(|outcome| outcome.uncertain.is_some());
-                unsure.map(|outcome| outcome.object).collect::<FxHashSet<ObjectId>>().len()
-            },
+            uncertain: uncertain(plan).map(|(object, _)| object).collect::<FxHashSet<ObjectId>>().len(),
             data_lost: count(&[EffectKind::DataLost]),
             external: count(EffectClass::External.kinds()),
         };
@@ -288,16 +285,19 @@ fn of_states(plan: &Plan) -> Vec<VerdictReason> {
     reasons
 }
 
+/// The outcomes that are not certain in either end, and why. That a volume's data is lost counts already: it is nothing
+/// worse if its provisioner doesn't work.
+fn uncertain(plan: &Plan) -> impl Iterator<Item = (ObjectId, Uncertainty)> {
+    let counts = plan.both_ends().filter(|outcome| !outcome.is_assumed() || !outcome.goes_with_claim());
+    counts.filter_map(|outcome| Some((outcome.object, outcome.uncertain?.told_as())))
+}
+
 /// What is not certain: each outcome once for each sort of doubt, and lists that may hide objects.
 fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> Vec<VerdictReason> {
     let mut reasons: Vec<VerdictReason> = Vec::new();
     let mut seen: FxHashSet<(ObjectId, Uncertainty)> = FxHashSet::default();
-    // That a volume's data is lost counts already: it is nothing worse if its provisioner doesn't work.
-    for outcome in plan.both_ends().filter(|outcome| !outcome.is_assumed() || !outcome.goes_with_claim()) {
-        let Some(why) = outcome.uncertain.map(Uncertainty::told_as) else { continue };
-        if seen.insert((outcome.object, why)) {
-            reason_of(&mut reasons, ReasonKind::Open(why), VerdictResult::Unsure).objects.push(outcome.object);
-        }
+    for (object, why) in uncertain(plan).filter(|doubt| seen.insert(*doubt)) {
+        reason_of(&mut reasons, ReasonKind::Open(why), VerdictResult::Unsure).objects.push(object);
     }
     let unseen = Incomplete::of(snapshot, plan).unseen;
     if !unseen.is_empty() {

@@ -46,6 +46,11 @@ impl BlockedBy {
         matches!(self, BlockedBy::Kubelet(_))
     }
 
+    /// Whether the pod garbage collector deletes a pod in place of a kubelet.
+    pub fn is_for_pod_collector(self) -> bool {
+        matches!(self, BlockedBy::Kubelet(Kubelet::Absent | Kubelet::Deleted(_) | Kubelet::OutOfService))
+    }
+
     /// The finalizer, if it is one of `metadata.finalizers`.
     pub fn finalizer(self) -> Option<Symbol> {
         match self {
@@ -84,13 +89,13 @@ impl BlockedBy {
                         "the pod garbage collector deletes it: its node does not exist".to_owned()
                     }
                     Kubelet::Absent | Kubelet::Deleted(_) if node.is_empty() => {
-                        "it has no node, so no kubelet ends it".to_owned()
+                        "it has no node, and the pod garbage collector has not deleted it".to_owned()
                     }
                     Kubelet::Absent | Kubelet::Deleted(_) => {
-                        format!("its node {node} does not exist, so no kubelet ends it")
+                        format!("its node {node} does not exist, and the pod garbage collector has not deleted it")
                     }
                     Kubelet::OutOfService if state == State::Stuck => {
-                        format!("its node {node} is out of service, so no kubelet ends it")
+                        format!("its node {node} is out of service, and the pod garbage collector has not deleted it")
                     }
                     Kubelet::OutOfService => {
                         format!("the pod garbage collector deletes it: its node {node} is out of service")

@@ -9,6 +9,7 @@ use crate::{
     graph::{Address, NodeId},
     model::{ObjectId, Reference, Symbol, effects::When},
     server::{OwnDelete, Stored},
+    wording::age,
 };
 
 use super::{
@@ -416,7 +417,11 @@ fn controller_in_the_end(world: &mut World<'_, '_>, object: ObjectId, finalizer:
         || !workloads.iter().all(goes)
         || !is_known && workloads.iter().all(was_leaving)
     {
-        return controller;
+        let overdue = world.context.overdue_for(object).filter(|_| matches!(controller.liveness, Liveness::Alive(_)));
+        let Some(seconds) = overdue else { return controller };
+        let told = controller.told(snapshot).unwrap_or_else(|| "its controller".to_owned());
+        let liveness = Liveness::Unknown(format!("{told} runs, and has not removed it for {}", age(seconds)));
+        return Arc::new(FinalizerController { liveness, ..(*controller).clone() });
     }
     let names: Vec<String> = workloads.iter().map(|id| snapshot.short_name(*id)).collect();
     let names = names.join(" and ");

@@ -1,7 +1,7 @@
 //! Whether a component seems to be running: the evidence, and what a Lease shows.
 
 use crate::{
-    model::{ObjectId, Presence, facts::LeaseFacts},
+    model::{ObjectId, Presence, ResourceId, facts::LeaseFacts},
     wording::age,
 };
 
@@ -86,7 +86,8 @@ pub(crate) fn of_controller_manager(
     now: Option<i64>,
     needs: &mut Needs,
 ) -> (Option<ObjectId>, Liveness) {
-    let Presence::Present(lease) = lease_named(context, "kube-system", "kube-controller-manager", needs) else {
+    let at = ("kube-system", "kube-controller-manager");
+    let Presence::Present(lease) = look_up_named(context, context.built_in.leases, at, needs) else {
         return (None, Liveness::Unknown("kube-controller-manager has no readable Lease".to_owned()));
     };
     let what = "kube-controller-manager's lease";
@@ -97,10 +98,15 @@ pub(crate) fn of_controller_manager(
     (Some(lease), lease_says(facts, now, what))
 }
 
-/// The Lease with this name.
-pub(crate) fn lease_named(context: &SimContext<'_>, namespace: &str, name: &str, needs: &mut Needs) -> Presence {
+/// The object with this namespace and name. What only a list says to be absent is to be looked up.
+pub(crate) fn look_up_named(
+    context: &SimContext<'_>,
+    resource: Option<ResourceId>,
+    (namespace, name): (&str, &str),
+    needs: &mut Needs,
+) -> Presence {
     let snapshot = context.snapshot;
-    let Some(resource) = context.built_in.leases else { return Presence::Unknown };
+    let Some(resource) = resource else { return Presence::Unknown };
     let coordinate = match snapshot.locate(resource, namespace, name) {
         Ok(coordinate) => coordinate,
         Err(presence) => return presence,

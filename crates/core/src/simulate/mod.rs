@@ -55,7 +55,6 @@ pub use outcome::OutcomeKind;
 pub use projection::Projection;
 pub use request::{Appearing, Cut, Refused, Request, Start, WriteScope};
 pub use start::{InitialListOrder, begin};
-pub(crate) use world::SLOWEST_CONTROLLER;
 pub use world::{Assume, Needs, SimContext, World};
 
 pub(crate) use affected::affected_by;

@@ -147,13 +147,13 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         found
     }
 
-    /// Whether nothing can be created in an object's Namespace: that is being deleted, and nothing makes it again.
-    pub(crate) fn is_in_lost_namespace(&self, object: ObjectId) -> bool {
-        let namespace = self.context.namespace_named(self.object(object).namespace);
-        namespace.is_some_and(|namespace| {
-            let certainly = |made: Recreator| made.recreation == Recreation::Certain;
-            self.end.survival(namespace) == Survival::Removed && !self.recreator(namespace).is_some_and(certainly)
-        })
+    /// Whether nothing can be created in an object's Namespace, or of its kind: that or its CRD is being deleted, and
+    /// nothing makes it again.
+    pub(crate) fn has_lost_its_place(&self, object: ObjectId) -> bool {
+        let certainly = |made: Recreator| made.recreation == Recreation::Certain;
+        self.context
+            .above(object)
+            .any(|above| self.end.survival(above) == Survival::Removed && !self.recreator(above).is_some_and(certainly))
     }
 
     /// Who may make an object again that is gone: its controller, or else what applies it.

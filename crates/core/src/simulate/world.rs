@@ -47,8 +47,13 @@ pub enum Assume {
 /// looks every 20 seconds, waits 40, and looks again (`gc_controller.go: gcCheckPeriod, quarantineTime`).
 pub(crate) const SLOWEST_CONTROLLER: i64 = 80;
 
-/// A controller that runs has done its clean-up, also outside of the cluster, within this time, in seconds.
+/// A kubelet has ended a pod within this time after its grace period, in seconds, and the namespace controller has
+/// removed what is empty.
 pub const LATE: i64 = 600;
+
+/// A controller that runs has done its clean-up, also outside of the cluster, and removed its finalizer within this
+/// time, in seconds. Nobody counts on it any more then.
+pub const OVERDUE: i64 = 3600;
 
 /// Data shared by all simulations on one snapshot.
 #[derive(Debug)]
@@ -58,8 +63,6 @@ pub struct SimContext<'a> {
     pub assume: Assume,
     /// The time of the snapshot, in Unix seconds, if what is overdue matters.
     now: Option<i64>,
-    /// How many seconds a controller may be overdue before it is taken not to work.
-    pub patience: i64,
     pub built_in: BuiltIn,
     /// Relations between objects that only facts contain.
     pub(crate) fact_index: FactIndex,
@@ -93,7 +96,6 @@ impl<'a> SimContext<'a> {
             graph,
             assume,
             now: None,
-            patience: 0,
             built_in: BuiltIn::of(&snapshot.resources),
             fact_index: FactIndex::default(),
             obstacles: None,
@@ -166,15 +168,15 @@ impl<'a> SimContext<'a> {
         SimContext { now, time: now.or(self.time), ..self }
     }
 
-    /// The same, where the slowest controller may still be about to act on what was just deleted.
-    #[must_use]
-    pub fn with_patience(self) -> Self {
-        SimContext { patience: SLOWEST_CONTROLLER, ..self }
-    }
-
     /// How many seconds an object has been terminating beyond its grace period; `None` without a clock.
     pub(crate) fn terminating_for(&self, object: ObjectId) -> Option<i64> {
         Some(self.now? - self.snapshot.object(object).deleted.get()?)
+    }
+
+    /// For how many seconds an object has been terminating, if its controllers have had their time to let it go.
+    pub(crate) fn overdue_for(&self, object: ObjectId) -> Option<i64> {
+        let seconds = self.time? - self.snapshot.object(object).deletion_requested()?;
+        (seconds >= OVERDUE).then_some(seconds)
     }
 
     /// What is known of a finalizer that its controller removes without being asked (§9.5). Not of an add-on's, and not
@@ -183,16 +185,12 @@ impl<'a> SimContext<'a> {
         let found = self.snapshot.object(object);
         let resource = self.snapshot.resources.get(found.resource);
         let known = known_finalizer(self.snapshot.text(finalizer), &resource.group, &resource.kind)?;
-        let is_late = || {
-            let deleted = self.time.zip(found.deletion_requested());
-            deleted.is_some_and(|(now, deleted)| now - deleted > LATE)
-        };
         let removes = match known.when {
             When::Elsewhere | When::Asked => false,
             When::JobDoneWithPod => left_by_job_controller(self.snapshot, object, finalizer).is_none(),
             _ => true,
         };
-        let is_taken_to_run = || !is_late() && runs_in_a_cloud(self, object, finalizer);
+        let is_taken_to_run = || self.overdue_for(object).is_none() && runs_in_a_cloud(self, object, finalizer);
         (removes && (known.is_kubernetes_own() || is_taken_to_run())).then_some(known)
     }
 

@@ -7,7 +7,7 @@ use crate::{
     model::{ObjectId, Symbol},
     plan::{Outcome, OutcomeKind, Plan, plan},
     server::Propagation,
-    simulate::{Projection, Request, State},
+    simulate::{BlockedBy, Projection, Request, State},
     tree::ReferenceStatus,
 };
 
@@ -305,8 +305,16 @@ impl Explainer<'_, '_> {
                 .flat_map(|id| foreign_finalizers(self.case, *id))
                 .collect();
             if !held.is_empty() {
-                let then = self.then_in(object, &Projection::released(self.case.stage, &held));
-                let message = format!("all these finalizers are removed, {}", self.words_of(object, then));
+                let released = Projection::released(self.case.stage, &held);
+                let then = self.then_in(object, &released);
+                let is_said = released.waits_for(object).is_empty()
+                    && released.holders(object).contains(&BlockedBy::Said)
+                    && then == ConditionOutcome::Terminating(State::Stuck);
+                let words = match is_said {
+                    true => "only what the API server says still keeps this object",
+                    false => self.words_of(object, then),
+                };
+                let message = format!("all these finalizers are removed, {words}");
                 conditions.push(Condition::new(Trigger::released(&held), then, message));
             }
         }

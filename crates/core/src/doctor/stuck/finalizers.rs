@@ -26,7 +26,7 @@ use crate::{
         actors::{is_removed_by_controller_manager, managed_by_another},
         controllers::{Paused, Question, finalizer_controller},
         liveness::of_controller_manager,
-        world::LATE,
+        world::OVERDUE,
     },
     wording::{count, thousands},
 };
@@ -92,7 +92,7 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
                 Some(Liveness::Away(why)) => (Liveness::Away(why), case.live),
                 _ => (Liveness::Unknown(format!("{} removes it", known.by)), false),
             };
-            let is_slow = || case.has_been_terminating(id, LATE) && !case.awaits_a_kubelet(id);
+            let is_slow = || case.has_been_terminating(id, OVERDUE) && !case.awaits_a_kubelet(id);
             let slow = is_overdue || case.now.is_some() && is_slow();
             let controller = FinalizerController::of(Some(known.by), liveness);
             holds.extend(slow.then(|| (finalizer, Arc::new(controller))));
@@ -121,7 +121,7 @@ fn finding(
     // These are only reported if they take long.
     if all_expected {
         let (slow, at_work): (Vec<ObjectId>, Vec<ObjectId>) =
-            objects.into_iter().partition(|id| case.has_been_terminating(*id, LATE));
+            objects.into_iter().partition(|id| case.has_been_terminating(*id, OVERDUE));
         findings.explained.extend(at_work.iter().copied().chain(waiting_for(case, &at_work)));
         objects = slow;
     }

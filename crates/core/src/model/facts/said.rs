@@ -8,10 +8,31 @@ use super::read::{kind_has_facts, unix_seconds};
 const QUOTED: usize = 2;
 const LONGEST: usize = 200;
 
+/// Where a status tells an error besides its conditions: VolumeAttachments (storage.k8s.io/v1), others, and kapp's Apps.
+const ERRORS: [&str; 5] = ["detachError", "error", "errorMessage", "failureMessage", "usefulErrorMessage"];
+
+/// What is in the type of a condition that means trouble if it is true, and in messages about trouble.
+const TROUBLE: [&str; 12] = [
+    "error",
+    "fail",
+    "stalled",
+    "degraded",
+    "block",
+    "unavailable",
+    "unreachable",
+    "unhealthy",
+    "invalid",
+    "conflict",
+    "cannot",
+    "denied",
+];
+/// How the types of conditions end that are as they should be if they are true.
+const WELL: [&str; 6] = ["Ready", "Available", "Succeeded", "Healthy", "Completed", "Synced"];
+
 /// Which keys of `status` [`read_said`] needs at each depth.
 pub fn contains_said(depth: usize, key: &str) -> bool {
     match depth {
-        0 => matches!(key, "conditions" | "detachError"),
+        0 => matches!(key, "conditions" | "message" | "phase" | "state") || ERRORS.contains(&key),
         _ => matches!(key, "type" | "status" | "reason" | "message" | "lastTransitionTime"),
     }
 }
@@ -22,40 +43,73 @@ pub fn may_say_why(group: &str, kind: &str) -> bool {
     group.contains('.') && !kind_has_facts(group, kind)
 }
 
+fn tells_of_trouble(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    TROUBLE.iter().any(|word| text.contains(word))
+}
+
+/// Whether a condition of a Terminating object is a cause of trouble: one that should be true and is false, or one of
+/// trouble, or about the deletion, that is true.
+fn is_cause(kind: &str, status: &str) -> bool {
+    let is_well = WELL.iter().any(|end| kind.ends_with(end)) && !kind.starts_with("Not");
+    let is_trouble = !is_well && (tells_of_trouble(kind) || kind.starts_with("Not"));
+    match status {
+        // What is not going on, or not paused, is no trouble.
+        "False" => !is_trouble && !kind.ends_with("ing") && !matches!(kind, "Paused" | "Suspended"),
+        "Unknown" => is_about_deletion(kind),
+        // Argo CD's conditions have no status.
+        _ => is_trouble || !is_well && is_about_deletion(kind),
+    }
+}
+
+fn is_about_deletion(kind: &str) -> bool {
+    ["Delet", "Terminat", "Drain"].iter().any(|word| kind.contains(word))
+}
+
 /// What the status of a Terminating object says of why it is not deleted: a failed detachment, conditions about the
-/// deletion, and conditions that are false. What changed since the object was deleted comes first, and says enough.
+/// deletion, and conditions of trouble; else its error or message. What changed since the object was deleted comes
+/// first, and says enough.
 pub fn read_said(group: &str, kind: &str, object: &Value) -> Vec<String> {
     let seconds = |time: &Value| time.as_i64().or_else(|| unix_seconds(time.as_str()?));
     // `Value::pointer` takes memory, and this is asked of every object.
     let deleted = || object.get("metadata")?.get("deletionTimestamp").and_then(seconds);
     let Some(deleted) = may_say_why(group, kind).then(deleted).flatten() else { return Vec::new() };
-    // storage.k8s.io/v1 VolumeAttachment
-    let error = object.pointer("/status/detachError/message").and_then(Value::as_str);
-    if let Some(message) = error.map(in_one_line).filter(|message| !message.is_empty()) {
+    let Some(status) = object.get("status") else { return Vec::new() };
+    let told = |key: &str| {
+        let text = status.get(key).and_then(|told| told.as_str().or_else(|| told.get("message")?.as_str()));
+        text.map(in_one_line).filter(|text| !text.is_empty())
+    };
+    if let Some(message) = told(ERRORS[0]) {
         return vec![message];
     }
-    let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
+    let conditions = status.get("conditions").and_then(Value::as_array);
     let mut said: Vec<(u8, String)> = Vec::new();
     for condition in conditions.into_iter().flatten() {
         let text = |key: &str| in_one_line(condition.get(key).and_then(Value::as_str).unwrap_or_default());
         let (kind, status, reason, message) = (text("type"), text("status"), text("reason"), text("message"));
-        let is_about_deletion = ["Delet", "Terminat", "Drain"].iter().any(|word| kind.contains(word));
         let is_news = condition.get("lastTransitionTime").and_then(seconds).is_some_and(|time| time >= deleted);
         let says_nothing = message.is_empty() && matches!(reason.as_str(), "" | "Deleting" | "Terminating");
-        if says_nothing || status != "False" && !is_about_deletion {
+        if says_nothing || !is_cause(&kind, &status) {
             continue;
         }
-        // Argo CD's conditions have no status.
+        let rank = if is_about_deletion(&kind) { 0 } else { 1 + u8::from(!is_news) };
         let mut words = if status.is_empty() { kind } else { format!("{kind} is {status}") };
         let more = [&reason, &message].into_iter().filter(|text| !text.is_empty());
         more.for_each(|text| words = format!("{words}: {text}"));
-        let rank = if is_about_deletion { 0 } else { 1 + u8::from(!is_news) };
         said.push((rank, in_one_line(&words)));
     }
     said.sort_by_key(|(rank, _)| *rank);
     let is_old = |rank: u8| rank == 2;
     let only_old = said.first().is_some_and(|(rank, _)| is_old(*rank));
     said.retain(|(rank, _)| only_old || !is_old(*rank));
+    if said.is_empty() {
+        let is_trouble = |text: &String| {
+            ["phase", "state"].iter().any(|key| told(key).is_some_and(|it| tells_of_trouble(&it)))
+                || tells_of_trouble(text)
+        };
+        let error = ERRORS.iter().find_map(|key| told(key));
+        return error.or_else(|| told("message").filter(is_trouble)).into_iter().collect();
+    }
     said.into_iter().take(QUOTED).map(|(_, words)| words).collect()
 }
 
@@ -101,6 +155,36 @@ mod tests {
         let failed = json!({"type": "DeletionError", "message": "no such cluster"});
         assert_eq!(of(json!([failed])), "DeletionError: no such cluster");
         assert_eq!(of(json!([7, {"type": "Ready", "status": "False"}, null])), "");
+        let is_cause = |kind: &str, status: &str| !of(json!([condition(kind, status, "R", "m", after)])).is_empty();
+        let causes = [
+            ("Error", "True"),
+            ("Failed", "True"),
+            ("Stalled", "True"),
+            ("Ready", "False"),
+            ("ReconcileError", "True"),
+            ("DeletionError", ""),
+            ("DeleteFailed", "True"),
+            ("DeletionIsBlocked", "True"),
+            ("NotReady", "True"),
+            ("Synced", "False"),
+            ("DrainingSucceeded", "False"),
+        ];
+        let fine = [
+            ("Degraded", "False"),
+            ("Stalled", "False"),
+            ("Ready", "True"),
+            ("Error", "False"),
+            ("DeletionIsBlocked", "False"),
+            ("Progressing", "False"),
+            ("Paused", "False"),
+            ("NotReady", "False"),
+            ("DrainingSucceeded", "True"),
+            ("FailureDomainsReady", "True"),
+            ("Stalled", "Unknown"),
+        ];
+        for (all, expected) in [(causes, true), (fine, false)] {
+            all.iter().for_each(|(kind, status)| assert_eq!(is_cause(kind, status), expected, "{kind} {status}"));
+        }
         let long = condition("Deleting", "True", "", &"ä".repeat(300), after);
         assert_eq!(of(json!([long])).chars().count(), LONGEST + 1);
     }
@@ -113,6 +197,13 @@ mod tests {
         let goes = json!({"metadata": {"deletionTimestamp": 7}, "status": {"conditions": condition,
             "detachError": {"message": "no such node"}}});
         assert_eq!(read_said("acme.io", "Widget", &goes), ["no such node"]);
+        let says = |status: Value| {
+            read_said("acme.io", "Widget", &json!({"metadata": {"deletionTimestamp": 7}, "status": status})).join("; ")
+        };
+        assert_eq!(says(json!({"error": {"message": "no quota"}})), "no quota");
+        assert_eq!(says(json!({"phase": "Failed", "message": "no disk"})), "no disk");
+        assert_eq!(says(json!({"message": "cannot reach it."})), "cannot reach it");
+        assert_eq!(says(json!({"phase": "Ready", "message": "all is well"})), "");
         assert!(read_said("", "Pod", &goes).is_empty() && read_said("batch", "Job", &goes).is_empty());
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-use super::{SideEffects, kept_up::kept_up_by};
+use super::{SideEffects, kept_up::kept_up};
 
 /// The reactions to each outcome, in plan order.
 pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) -> Vec<Vec<Afterwards>> {
@@ -133,24 +133,21 @@ impl Controllers<'_, '_, '_> {
     }
 
     fn recreated(&self, object: ObjectId) -> Option<Afterwards> {
-        let snapshot = self.side_effects.context.snapshot;
-        let Object { namespace, name, .. } = *self.object(object);
-        let (place, name) = (snapshot.text(namespace), snapshot.text(name));
-        let kept = kept_up_by(&snapshot.resources, self.resource(object), place, name);
+        let kept = kept_up(self.side_effects, &mut self.recreators.needs.borrow_mut(), object);
         let set = self.set_of_claim(object);
         let is_made = kept.is_some() || set.is_some() || self.is_endpoints(object);
         if !is_made && self.recreators.makers(object).is_empty() {
             return None;
         }
         // Already replaced: the object was terminating before.
-        if self.object(object).terminating() || self.recreators.is_in_lost_namespace(object) {
+        if self.object(object).terminating() || self.recreators.has_lost_its_place(object) {
             return None;
         }
         if is_made && self.end.is_stuck(object) {
             return None;
         }
-        if let Some(by) = kept {
-            return Some(Afterwards::KeptUp { by });
+        if kept.is_some() {
+            return kept;
         }
         if self.is_endpoints(object) {
             return self.service_of(object).map(|by| Afterwards::Recreated { by });

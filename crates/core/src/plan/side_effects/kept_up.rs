@@ -1,6 +1,12 @@
-//! Objects that Kubernetes makes again whenever they are missing, whoever owned them.
+//! Objects that somebody makes again whenever they are missing, whoever owned them.
 
-use crate::model::{Resource, Resources, ServerVersion};
+use crate::{
+    model::{ObjectId, Resource, Resources, ServerVersion},
+    plan::reaction::Afterwards,
+    simulate::{Liveness, Needs, controllers, liveness::of_lease, recreators::Survival},
+};
+
+use super::SideEffects;
 
 const API_SERVER: &str = "the API server";
 
@@ -38,14 +44,51 @@ const PRIORITY_LEVELS: [&str; 8] = [
     "workload-low",
 ];
 
-/// Who makes an object of this name again, of a resource of these; `None` if nobody does. `namespace` is empty for
-/// cluster scope.
-pub(super) fn kept_up_by(
-    resources: &Resources,
-    resource: &Resource,
-    namespace: &str,
-    name: &str,
-) -> Option<&'static str> {
+/// Who makes an object again, if somebody does, whoever its owner is.
+pub(super) fn kept_up(side_effects: &SideEffects<'_, '_>, needs: &mut Needs, object: ObjectId) -> Option<Afterwards> {
+    let context = side_effects.context;
+    let snapshot = context.snapshot;
+    let found = snapshot.object(object);
+    let resource = snapshot.resources.get(found.resource);
+    let (namespace, name) = (snapshot.text(found.namespace), snapshot.text(found.name));
+    let stays = |id: &ObjectId| side_effects.survival(*id) == Survival::Survives;
+    let label = |key: &str| snapshot.label(object, key);
+    let by = match (resource.group.as_str(), resource.kind.as_str()) {
+        // k8s.io/kube-aggregator pkg/controllers/autoregister/autoregister_controller.go: checkAPIService
+        ("apiregistration.k8s.io", "APIService") => match label("kube-aggregator.kubernetes.io/automanaged")? {
+            "onstart" => "the API server, once it starts again,",
+            _ => context.managed_apis.behind(context, object).iter().any(stays).then_some(API_SERVER)?,
+        },
+        // k8s.io/client-go tools/leaderelection/leaderelection.go: tryAcquireOrRenew;
+        // k8s.io/component-helpers apimachinery/lease/controller.go: ensureLease, which needs the owner, a Node.
+        ("coordination.k8s.io", "Lease") => {
+            let is_alive = matches!(of_lease(context, needs, object, context.time, ""), Liveness::Alive(_));
+            let owners = found.owners.iter().filter_map(|owner| snapshot.by_uid(owner.uid));
+            let all_stay = controllers::of_holder(context, object).into_iter().chain(owners).all(|id| stays(&id));
+            let has_holder = || snapshot.facts.lease(object).is_some_and(|facts| facts.holder.is_some());
+            (is_alive && all_stay && has_holder()).then_some("its holder, which runs,")?
+        }
+        // vmware-tanzu/velero pkg/controller/backup_sync_controller.go: what is in the storage of a location.
+        ("velero.io", "Backup") => {
+            label("velero.io/storage-location")?;
+            let deployments = snapshot.resources.by_group_kind("apps", "Deployment")?;
+            let velero = snapshot.look_up_named(deployments, namespace, "velero").object().filter(stays)?;
+            return Some(Afterwards::MayBeRecreated { by: velero });
+        }
+        // operator-framework/operator-lifecycle-manager pkg/controller/operators/olm/operatorgroup.go:
+        // ensureCSVsInNamespaces
+        ("operators.coreos.com", "ClusterServiceVersion") => {
+            let original = snapshot.look_up_named(found.resource, label("olm.copiedFrom")?, name).object();
+            return Some(Afterwards::Recreated { by: original.filter(stays)? });
+        }
+        _ => kept_up_by(&snapshot.resources, resource, namespace, name)?,
+    };
+    Some(Afterwards::KeptUp { by })
+}
+
+/// What of Kubernetes makes an object of this name again, of a resource of these; `None` if nothing does. `namespace` is
+/// empty for cluster scope.
+fn kept_up_by(resources: &Resources, resource: &Resource, namespace: &str, name: &str) -> Option<&'static str> {
     let is_old = |server: &ServerVersion| server.is_before(WITHOUT_OLD_FLOW_SCHEMAS);
     match (resource.group.as_str(), resource.kind.as_str(), namespace, name) {
         // pkg/controller/certificates/rootcacertpublisher

@@ -1,11 +1,11 @@
 //! The kubelet, which ends a pod after its grace period (R9.6) if its Node exists.
 
 use crate::{
-    model::{Coordinate, ObjectId, ResourceId, Symbol, facts::KubeletReport},
+    model::{ObjectId, Presence, facts::KubeletReport},
     server::DeleteOptions,
     simulate::{
         cause::Cause,
-        liveness::{Liveness, of_lease},
+        liveness::{Liveness, look_up_named, of_lease},
         obstacles::Operation,
         world::{Assume, LATE, World},
     },
@@ -16,6 +16,9 @@ use super::{ActorResult, Assumption, pod_gc::Overdue};
 /// How many seconds this clock may be ahead of the cluster's, or the newest object of a dump ahead of its Leases: where
 /// the node lifecycle controller runs, the condition says `Unknown` long before.
 const CLOCK_MAY_BE_OFF: i64 = 300;
+
+/// A kubelet that runs needs this many seconds to confirm that containers have ended.
+pub(crate) const SLOWEST_KUBELET: i64 = 30;
 
 impl World<'_, '_> {
     pub(super) fn end_pod(&mut self, object: ObjectId) -> ActorResult {
@@ -80,60 +83,73 @@ impl World<'_, '_> {
         }
     }
 
-    /// The cluster-scoped object of this name before anything was deleted.
-    fn before(&self, resource: Option<ResourceId>, name: Symbol) -> Option<ObjectId> {
-        self.context.snapshot.look_up(Coordinate { resource: resource?, namespace: Symbol::EMPTY, name }).object()
-    }
-
-    /// What is known of the kubelet of a Node: by its condition, and by its Lease, which says more if no controller
-    /// manager keeps the condition up to date. `None` if it wasn't read.
-    fn report_of(&mut self, node: ObjectId) -> Option<KubeletReport> {
-        let context = self.context;
+    /// What is known of the kubelet of a Node: by its condition, and by the Lease that the kubelet keeps renewing
+    /// (kube-node-lease), which says more if no controller manager keeps the condition up to date. That nothing has ever
+    /// reported counts for a pod that is `overdue`.
+    fn kubelet_on(&mut self, node: ObjectId, overdue: bool) -> (Kubelet, Liveness) {
+        let (context, needs) = (self.context, &mut self.needs);
         let snapshot = context.snapshot;
-        let Some(report) = snapshot.facts.node(node).and_then(|facts| facts.kubelet) else {
-            self.needs.kubelets.insert(node);
-            return None;
+        let away = |words: &str| Liveness::Away(words.to_owned());
+        let report = snapshot.facts.node(node).and_then(|facts| facts.kubelet);
+        let kubelet = match report {
+            Some(KubeletReport::Silent) => {
+                return (Kubelet::Silent, away("its Node is no longer Ready: the condition is Unknown"));
+            }
+            Some(KubeletReport::OutOfService) => return (Kubelet::OutOfService, away("its Node is out of service")),
+            Some(KubeletReport::NotReady) => Kubelet::NotReady,
+            Some(KubeletReport::Ready | KubeletReport::Unsaid) => Kubelet::Reports,
+            None => {
+                needs.kubelets.insert(node);
+                Kubelet::Unread
+            }
         };
-        if !matches!(report, KubeletReport::Ready | KubeletReport::Unsaid) {
-            return Some(report);
+        let name = snapshot.text(snapshot.object(node).name);
+        match look_up_named(context, context.built_in.leases, ("kube-node-lease", name), needs) {
+            Presence::Present(lease) => {
+                let mut at = |now| of_lease(context, needs, lease, now, "the lease of its kubelet");
+                let is_silent = matches!(at(context.time.map(|now| now - CLOCK_MAY_BE_OFF)), Liveness::Away(_));
+                (if is_silent { Kubelet::Silent } else { kubelet }, at(context.time))
+            }
+            // A controller that gets no sign of life makes the condition Unknown.
+            _ if report == Some(KubeletReport::Ready) => (kubelet, Liveness::Alive("its Node is Ready".to_owned())),
+            Presence::Absent => {
+                let never = away("it has no Lease, so it has never reported");
+                (if overdue && report.is_some() { Kubelet::Silent } else { kubelet }, never)
+            }
+            Presence::Unknown => (kubelet, Liveness::Unread("the lease of its kubelet could not be read".to_owned())),
         }
-        let lease = context.built_in.leases.and_then(|leases| {
-            snapshot.look_up_named(leases, "kube-node-lease", snapshot.text(snapshot.object(node).name)).object()
-        });
-        let now = context.time.map(|now| now - CLOCK_MAY_BE_OFF);
-        let liveness = lease.map(|lease| of_lease(context, &mut self.needs, lease, now, "its lease"));
-        Some(if matches!(liveness, Some(Liveness::Away(_))) { KubeletReport::Silent } else { report })
     }
 
     /// Which kubelet would end a pod in its grace period.
     pub(crate) fn kubelet_of(&mut self, pod: ObjectId) -> Kubelet {
-        let Some(facts) = self.context.snapshot.facts.pod(pod) else {
-            self.needs.facts.insert(pod);
-            return Kubelet::Unknown;
-        };
-        let Some(node) = &facts.node else { return Kubelet::Absent };
-        let nodes = self.context.built_in.nodes;
-        let Some(name) = self.context.snapshot.strings.find(node) else {
-            // No object that was read has this name.
-            let nodes_read = nodes.is_some_and(|nodes| self.context.snapshot.covers(nodes, None));
-            return if nodes_read { Kubelet::Absent } else { self.punctual(pod, Kubelet::Unread) };
-        };
-        match self.find(nodes, Symbol::EMPTY, name) {
-            Some(Some(id)) => match self.report_of(id) {
-                Some(KubeletReport::NotReady) => self.punctual(pod, Kubelet::NotReady),
-                Some(KubeletReport::Silent) => Kubelet::Silent,
-                Some(KubeletReport::OutOfService) => Kubelet::OutOfService,
-                Some(KubeletReport::Ready | KubeletReport::Unsaid) => self.punctual(pod, Kubelet::Reports),
-                None => self.punctual(pod, Kubelet::Unread),
-            },
-            Some(None) => self.before(nodes, name).map_or(Kubelet::Absent, Kubelet::Deleted),
-            None => self.punctual(pod, Kubelet::Unread),
-        }
+        self.judge_kubelet_of(pod).0
     }
 
-    /// This kubelet, unless it should have ended the pod long ago.
-    fn punctual(&self, pod: ObjectId, kubelet: Kubelet) -> Kubelet {
-        if self.context.terminating_for(pod).is_some_and(|seconds| seconds >= LATE) { Kubelet::Late } else { kubelet }
+    /// The same, and what shows it: one judge for plans and for the doctor.
+    pub(crate) fn judge_kubelet_of(&mut self, pod: ObjectId) -> (Kubelet, Liveness) {
+        let context = self.context;
+        let unread = || Liveness::Unread("its Node could not be read".to_owned());
+        let away = |words: &str| Liveness::Away(words.to_owned());
+        let Some(facts) = context.snapshot.facts.pod(pod) else {
+            self.needs.facts.insert(pod);
+            return (Kubelet::Unknown, unread());
+        };
+        let Some(node) = &facts.node else { return (Kubelet::Absent, away("it has no Node")) };
+        let nodes = context.built_in.nodes;
+        let overdue = context.terminating_for(pod).unwrap_or_default();
+        let (kubelet, seen) = match look_up_named(context, nodes, ("", node), &mut self.needs) {
+            Presence::Present(id) if self.exists(id) => self.kubelet_on(id, overdue >= SLOWEST_KUBELET),
+            Presence::Present(id) => return (Kubelet::Deleted(id), away("its Node is deleted")),
+            Presence::Absent => return (Kubelet::Absent, away("its Node does not exist")),
+            Presence::Unknown => {
+                let at = nodes.and_then(|nodes| context.snapshot.locate(nodes, "", node).ok());
+                self.needs.look_ups.extend(at);
+                (Kubelet::Unread, unread())
+            }
+        };
+        // It should have ended the pod long ago.
+        let is_late = overdue >= LATE && !matches!(kubelet, Kubelet::Silent | Kubelet::OutOfService);
+        (if is_late { Kubelet::Late } else { kubelet }, seen)
     }
 }
 

@@ -29,6 +29,7 @@ pub(crate) use in_use::Keepers;
 pub use jobs::left_by_job_controller;
 pub(crate) use jobs::managed_by_another;
 pub use kubelet::Kubelet;
+pub(crate) use kubelet::SLOWEST_KUBELET;
 pub use others::Others;
 pub use others::{Act, Finished};
 pub(crate) use pod_gc::PodsOfNode;

@@ -5,7 +5,7 @@ use crate::{
     server::{DeleteOptions, Propagation},
     simulate::{
         cause::Cause,
-        world::{Assume, SimContext, World},
+        world::{Assume, SLOWEST_CONTROLLER, SimContext, World},
     },
 };
 
@@ -81,7 +81,8 @@ impl World<'_, '_> {
     /// Whether a pod whose Node doesn't exist should be gone by now: perhaps no pod garbage collector works.
     pub(crate) fn is_left_by_pod_gc(&self, pod: ObjectId) -> bool {
         let context = self.context;
-        context.assume == Assume::None || context.terminating_for(pod).is_some_and(|seconds| seconds > context.patience)
+        context.assume == Assume::None
+            || context.terminating_for(pod).is_some_and(|seconds| seconds >= SLOWEST_CONTROLLER)
     }
 
     /// Sends the DELETEs that come long after everything else. Returns whether anything was written.

@@ -112,7 +112,7 @@ pub(super) fn judge(
 
     let mut evidence = Evidence::default();
     let scoped = Scoped::of(context, needs, &asked, by_name(context, &asked, program));
-    gather_leases(context, needs, &asked, program.or(of_driver.as_deref()), &scoped, &mut evidence);
+    gather_leases(context, needs, &asked, of_driver.as_deref().or(program), &scoped, &mut evidence);
     gather_workloads(context, needs, &scoped, &mut evidence);
     if let Some(program) = of_others {
         for words in evidence.alive.first_mut().into_iter().chain(evidence.away.first_mut()) {

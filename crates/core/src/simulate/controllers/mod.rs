@@ -25,6 +25,7 @@ use super::{
 
 use recorded::{of_finalizer, tells_nobody};
 use scope::{Scope, scope};
+pub(crate) use workloads::of_holder;
 
 /// The label by which Cluster API's objects name their Cluster.
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
@@ -337,7 +338,11 @@ pub(crate) fn held_by_these(
         let of_definition = candidates::of_definition(context, *resource);
         let may_be = |workload: &ObjectId| match add_on {
             Some(add_on) if add_on.has_names() => candidates::is_called(snapshot, *workload, add_on, &kind.group),
-            _ => candidates::may_control(snapshot, *workload, text, &kind.group) || of_definition.contains(workload),
+            _ => {
+                candidates::may_control(snapshot, *workload, text, &kind.group)
+                    || of_definition.contains(workload)
+                    || candidates::is_of_driver(snapshot.text(snapshot.object(*workload).name), text)
+            }
         };
         // Who added the finalizer is not read for this: every delete of a workload would read it of all finalizers.
         let setters = snapshot.facts.setters(samples[0]).map(|setters| of_finalizer(setters, text));

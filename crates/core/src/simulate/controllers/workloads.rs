@@ -112,7 +112,7 @@ fn pods_of(context: &SimContext<'_>, workload: ObjectId) -> Vec<ObjectId> {
 }
 
 /// The workload of the pod that holds a Lease: a holder is called after its pod.
-pub(super) fn of_holder(context: &SimContext<'_>, lease: ObjectId) -> Option<ObjectId> {
+pub(crate) fn of_holder(context: &SimContext<'_>, lease: ObjectId) -> Option<ObjectId> {
     let snapshot = context.snapshot;
     let holder = snapshot.facts.lease(lease)?.holder.as_deref()?;
     let pod = snapshot.strings.find(holder.split('_').next().unwrap_or(holder))?;

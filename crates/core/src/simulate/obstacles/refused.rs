@@ -259,7 +259,7 @@ impl World<'_, '_> {
             let recreator = recreators.recreator(pod);
             recreator.is_some_and(|it| it.recreation == Recreation::Certain || makes_pods_itself(context, it.by))
         };
-        !recreators.is_in_lost_namespace(pod) && has_place() && is_made() && !self.is_needed_by_itself(pod, above)
+        !recreators.has_lost_its_place(pod) && has_place() && is_made() && !self.is_needed_by_itself(pod, above)
     }
 
     fn is_leaving(&self, object: ObjectId) -> bool {

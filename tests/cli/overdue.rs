@@ -1,0 +1,239 @@
+//! Who has had their time: kubelets, the pod garbage collector, controllers that run; what hangs once an operator goes;
+//! and what comes back by itself.
+
+use serde_json::{Value, json};
+
+use super::{
+    agree::{LOCKER, claim, dead_webhook, failing_definition, object, on, owners, running, says, says_not},
+    field::{at_ten, namespace, node, pod},
+    operators::held,
+    run::gc,
+};
+
+const LONG_AGO: &str = "2026-03-01T08:00:00Z";
+
+fn with_status(kind: (&str, &str), finalizer: &str, deleted: Option<&str>, status: Value) -> Value {
+    let mut found = object(kind, "one", json!({"finalizers": [finalizer], "deletionTimestamp": deleted}));
+    found["status"] = status;
+    found
+}
+
+/// R9.7: whether the pod garbage collector deletes a pod is one answer of plan, explain and doctor.
+#[test]
+fn the_pod_garbage_collector_has_one_answer() {
+    let of = |on: &str, until: &str, node: Value| {
+        let mut left = pod("web-0", json!({"deletionTimestamp": until, "deletionGracePeriodSeconds": 30}));
+        left["spec"]["nodeName"] = json!(on);
+        [namespace(json!({})), left, node, at_ten()]
+    };
+    let mut out_of_service = node("Unknown", LONG_AGO);
+    out_of_service["spec"]["taints"] = json!([{"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}]);
+    let ready = node("True", LONG_AGO);
+    let overdue = "its node gone does not exist, and the pod garbage collector has not deleted it";
+    let all = [
+        (of("gone", LONG_AGO, ready.clone()), "STUCK: ", overdue, "ERROR pod-without-kubelet", "running: it has not."),
+        (of("gone", "2026-03-01T09:59:30Z", ready), "DELETES: ", "collector deletes it", "WARNING pod-w", "within 80"),
+        (of("n1", LONG_AGO, out_of_service), "DELETES: ", "is out of service", "WARNING pod-w", "within 80"),
+    ];
+    for (objects, word, why, finding, then) in all {
+        says(&on(&objects, "plan pod/web-0 -n vault"), &[word]);
+        let ran = on(&objects, "explain pod/web-0 -n vault");
+        says(&ran, &[why]);
+        assert_eq!(ran.out.contains("STUCK: "), word == "STUCK: ", "{ran}");
+        says(&on(&objects, "doctor"), &[finding, then]);
+    }
+    let ran = on(&of("gone", LONG_AGO, node("True", LONG_AGO)), "plan ns/vault");
+    says(&ran, &["until the pod garbage collector deletes it", "see whether kube-controller-manager runs"]);
+}
+
+/// A finalizer whose controller runs is expected to go within an hour; then nobody counts on it, and what the object
+/// says is quoted.
+#[test]
+fn a_controller_that_has_had_its_time_is_not_counted_on() {
+    let app = ("kappctrl.k14s.io/v1alpha1", "App");
+    let failed = json!({"conditions": [{"type": "DeleteFailed", "status": "True", "message": "Error (see below)"},
+        {"type": "Degraded", "status": "False", "message": "All is well"}]});
+    let error = json!({"conditions": [{"type": "Reconciling", "status": "True", "message": "well"}],
+        "usefulErrorMessage": "kapp: Error: no such cluster"});
+    let of = |deleted: &str, status: &Value| {
+        let deleted = json!({"deletionTimestamp": deleted});
+        let mut one = held(app, "one", "finalizers.kapp-ctrl.k14s.io/delete", "kapp-controller", deleted);
+        one["status"] = status.clone();
+        [one, running("kapp-controller"), at_ten()]
+    };
+    for (status, says_why) in [(&failed, "DeleteFailed is True: Error"), (&error, "says: kapp: Error: no such cluster")]
+    {
+        let ran = on(&of(LONG_AGO, status), "plan app/one -n vault");
+        says(
+            &ran,
+            &["DEPENDS ON CONTROLLER: ", "Deployment/kapp-controller runs, and has not removed it for 2h", says_why],
+        );
+        says_not(&ran, &["All is well"]);
+        assert_eq!(ran.code, 2, "{ran}");
+        says(&on(&of(LONG_AGO, status), "explain app/one -n vault"), &["DEPENDS ON CONTROLLER: ", says_why]);
+        says(&on(&of(LONG_AGO, status), "doctor"), &["NOTE slow-finalizer", says_why]);
+    }
+    let young = of("2026-03-01T09:10:00Z", &failed);
+    let ran = on(&young, "plan app/one -n vault");
+    says(&ran, &["WAITS: "]);
+    assert_eq!(ran.code, 0, "{ran}");
+    says_not(&on(&young, "doctor"), &["slow-finalizer"]);
+}
+
+/// What is being deleted already hangs once its operator is gone: that comes first.
+#[test]
+fn what_is_terminating_hangs_without_its_operator() {
+    let cluster = ("ceph.rook.io/v1", "CephCluster");
+    let of = |deleted: Option<&str>| {
+        let one = with_status(cluster, "cephcluster.ceph.rook.io", deleted, json!({}));
+        let mut operator = running("rook-ceph-operator");
+        operator["metadata"]["namespace"] = json!("rook");
+        let mut rook = namespace(json!({"name": "rook", "uid": "rook"}));
+        rook["metadata"]["name"] = json!("rook");
+        [one, operator, namespace(json!({})), rook, at_ten()]
+    };
+    for line in ["plan deploy/rook-ceph-operator -n rook", "plan ns/rook"] {
+        let ran = on(&of(Some("2026-03-01T09:59:00Z")), line);
+        says(&ran, &["STUCK: ", "CephCluster/one -n vault", "wait first until CephCluster/one -n vault is gone"]);
+        says(&ran, &["kubectl wait --for=delete cephclusters.ceph.rook.io/one -n vault", "then plan again"]);
+        says_not(&ran, &["delete first", "gc delete"]);
+        assert_eq!(ran.code, 2, "{ran}");
+        let ran = on(&of(None), line);
+        says(&ran, &["DELETES: ", "CephCluster/one -n vault: stays, and cannot be deleted any more"]);
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+}
+
+/// The sidecars of a CSI driver, and workloads that only a label calls after a finalizer, lose their objects, too.
+#[test]
+fn drivers_and_labels_tell_a_controller() {
+    let attachment = |deleted: Option<&str>| {
+        let kind = ("storage.k8s.io/v1", "VolumeAttachment");
+        let mut one = with_status(kind, "external-attacher/ebs-csi-aws-com", deleted, json!({"attached": true}));
+        one["metadata"]["namespace"] = json!(null);
+        one
+    };
+    let driver = [running("ebs-csi-controller"), running("web"), at_ten()];
+    let line = "plan deploy/ebs-csi-controller -n vault";
+    let ran = on(&[&driver[..], &[attachment(Some("2026-03-01T09:59:00Z"))]].concat(), line);
+    says(&ran, &["DEPENDS ON CONTROLLER: ", "VolumeAttachment/one", "wait first until"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    let objects = [&driver[..], &[attachment(None)]].concat();
+    says(&on(&objects, line), &["DELETES: ", "VolumeAttachment/one: stays, and may not be deletable any more"]);
+    says_not(&on(&objects, "plan deploy/web -n vault"), &["VolumeAttachment"]);
+
+    let mut labelled = running("manager");
+    labelled["metadata"]["labels"] = json!({"app.kubernetes.io/name": "pgtool-operator"});
+    let held = object(("pgtool.acme.io/v1", "Database"), "one", json!({"finalizers": ["pgtool.acme.io/x"]}));
+    says(&on(&[labelled, held, at_ten()], "plan deploy/manager -n vault"), &["Database/one: stays, and may not be"]);
+}
+
+/// A pod that has finished and is being deleted needs no other delete.
+#[test]
+fn a_finished_pod_that_goes_is_not_to_be_deleted() {
+    let mut done = pod("job-x", json!({"finalizers": ["acme.io/x"], "deletionTimestamp": "2026-03-01T09:59:00Z"}));
+    done["status"]["phase"] = json!("Succeeded");
+    done["spec"]["volumes"] = json!([{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]);
+    let mut used = claim("safe");
+    used[0]["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
+    let safe = object(LOCKER, "safe", json!({}));
+    let objects = [vec![done, safe, node("True", LONG_AGO), namespace(json!({})), at_ten()], used.to_vec()].concat();
+    let ran = on(&objects, "plan pvc/gold -n vault");
+    says(&ran, &["STUCK", "waits for Pod/job-x, already Terminating", "check that the controller of acme.io/x runs"]);
+    says_not(&ran, &["finished"]);
+}
+
+/// What the API server refuses to everybody is a result, as if a gate had forbidden it.
+#[test]
+fn what_the_api_server_refuses_is_bad_news() {
+    let ran = on(&[object(("v1", "Namespace"), "kube-system", json!({"namespace": null}))], "plan ns/kube-system");
+    assert!(ran.err.contains("the API server refuses to delete"), "{ran}");
+    assert_eq!((ran.code, gc(&["plan", "ns/x", "--from", "no-such-file"]).code), (2, 1), "{ran}");
+}
+
+/// Once all finalizers are removed, what the API server says is left, and nothing else.
+#[test]
+fn explain_says_what_is_left_without_finalizers() {
+    let mut going = namespace(json!({"deletionTimestamp": LONG_AGO}));
+    going["status"] = json!({"phase": "Terminating", "conditions": [{"type": "NamespaceDeletionContentFailure",
+        "status": "True", "reason": "ContentDeletionFailed", "message": "Failed to delete all resource types"}]});
+    let held = |kind: &str, finalizer: &str| {
+        object(("bank.dev/v1", kind), "one", json!({"finalizers": [finalizer], "deletionTimestamp": LONG_AGO}))
+    };
+    let ran = on(&[going, held("Locker", "bank.dev/a"), held("Vault", "bank.dev/b"), at_ten()], "explain ns/vault");
+    says(&ran, &["if all these finalizers are removed, only what the API server says still keeps this object."]);
+}
+
+/// Nothing is made again of a kind whose CRD goes, too.
+#[test]
+fn nothing_is_made_again_without_its_definition() {
+    let mut definition = failing_definition("");
+    definition["status"]["conditions"] = json!([{"type": "Established", "status": "True"}]);
+    definition["metadata"]["deletionTimestamp"] = json!(null);
+    let owned = json!({"ownerReferences": owners(("acme.io/v1", "Bank"), &["bank"])});
+    let mut locker = object(LOCKER, "safe", owned);
+    locker["metadata"]["ownerReferences"][0]["controller"] = json!(true);
+    let objects = [definition, locker, object(("acme.io/v1", "Bank"), "bank", json!({})), namespace(json!({}))];
+    says(&on(&objects, "plan locker/safe -n vault"), &["Bank/bank", "may create"]);
+    says_not(&on(&objects, "plan crd/lockers.bank.dev"), &["may create", "again"]);
+}
+
+/// A dead webhook that selects no namespace prevents nothing.
+#[test]
+fn a_webhook_that_selects_nothing_does_no_harm() {
+    let of = |value: &str| {
+        let mut guard = dead_webhook("", "configmaps");
+        guard["webhooks"][0]["namespaceSelector"] = json!({"matchLabels": {"team": value}});
+        let objects = [guard, namespace(json!({"labels": {"team": "a"}})), object(("v1", "ConfigMap"), "x", json!({}))];
+        on(&objects, "doctor")
+    };
+    says(&of("b"), &["NOTE webhook-unreachable", "selects none of the namespaces that exist"]);
+    says_not(&of("a"), &["NOTE webhook-unreachable"]);
+}
+
+/// R9.41: what others than an owner make again.
+#[test]
+fn what_is_kept_up_by_others_comes_back() {
+    let global = |more: Value| {
+        let mut all = json!({"namespace": null});
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        all
+    };
+    let api = |how: &str| {
+        let labels = json!({"kube-aggregator.kubernetes.io/automanaged": how});
+        object(("apiregistration.k8s.io/v1", "APIService"), "v1.apps", global(json!({"labels": labels})))
+    };
+    let ran = on(&[api("onstart")], "plan apiservice/v1.apps");
+    says(&ran, &["comes back", "the API server, once it starts again, creates APIService/v1.apps again"]);
+    let mut definition = failing_definition("");
+    definition["status"]["conditions"] = json!([{"type": "Established", "status": "True"}]);
+    definition["metadata"]["deletionTimestamp"] = json!(null);
+    let mut served = api("true");
+    served["metadata"]["name"] = json!("v1.bank.dev");
+    let objects = [definition, served, object(LOCKER, "safe", json!({}))];
+    says(&on(&objects, "plan apiservice/v1.bank.dev"), &["the API server creates APIService/v1.bank.dev again"]);
+
+    let lease = |renewed: &str| {
+        let mut lease = object(("coordination.k8s.io/v1", "Lease"), "leader", json!({}));
+        lease["spec"] =
+            json!({"holderIdentity": "op-x_1", "leaseDurationSeconds": 15, "renewTime": format!("{renewed}.000000Z")});
+        on(&[lease, at_ten(), namespace(json!({}))], "plan lease/leader -n vault")
+    };
+    says(&lease("2026-03-01T09:59:58"), &["comes back", "its holder, which runs, creates Lease/leader again"]);
+    says_not(&lease("2026-03-01T09:00:00"), &["again"]);
+
+    let labels = json!({"labels": {"velero.io/storage-location": "default"}});
+    let backup = object(("velero.io/v1", "Backup"), "daily", labels);
+    let ran = on(&[backup.clone(), running("velero")], "plan backup/daily -n vault");
+    says(&ran, &["Deployment/velero stays, and may create Backup/daily again"]);
+    says_not(&on(&[backup, running("other")], "plan backup/daily -n vault"), &["again"]);
+
+    let csv = ("operators.coreos.com/v1alpha1", "ClusterServiceVersion");
+    let copy = object(csv, "etcd", json!({"labels": {"olm.copiedFrom": "operators"}}));
+    let original = object(csv, "etcd", json!({"namespace": "operators", "uid": "original"}));
+    let ran = on(&[copy, original], "plan clusterserviceversion/etcd -n vault");
+    says(
+        &ran,
+        &["comes back", "ClusterServiceVersion/etcd -n operators stays, and creates ClusterServiceVersion/etcd again"],
+    );
+}
