@@ -100,6 +100,16 @@ fn hits(name: &str, words: &[&str]) -> usize {
     words.iter().filter(is_in).count()
 }
 
+/// Whether a workload is called like the CSI driver that a finalizer of its sidecars names: `ebs-csi-controller` for
+/// `external-attacher/ebs-csi-aws-com`.
+pub(super) fn is_of_driver(name: &str, finalizer: &str) -> bool {
+    let Some(("external-attacher" | "external-resizer", driver)) = finalizer.split_once('/') else { return false };
+    let words = driver.split('-').filter(|word| word.len() > 2 && !["csi", "com", "org", "k8s"].contains(word));
+    let words: Vec<&str> = words.collect();
+    let mut parts = name.split('-');
+    parts.clone().any(|part| part == "csi") && parts.any(|part| words.iter().any(|word| part.contains(word)))
+}
+
 /// Whether a workload is called as operators are.
 pub(super) fn has_role(snapshot: &Snapshot, workload: ObjectId) -> bool {
     ROLES.iter().any(|role| snapshot.text(snapshot.object(workload).name).ends_with(role))
@@ -150,8 +160,12 @@ pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<(Obje
     }
     let named = by_kind(context, asked);
     let words = words_of(asked.finalizer, asked.group);
-    let called = |id: ObjectId| words.iter().any(|word| is_called_after(name_of(id), word));
-    let is_after = |id: ObjectId| names_of(snapshot, id).map(|name| hits(name, &words)).max().unwrap_or(0);
+    let is_its = |name: &str| {
+        words.iter().any(|word| is_called_after(name, word)) || is_of_driver(name, asked.finalizer)
+    };
+    let called = |id: ObjectId| names_of(snapshot, id).any(is_its);
+    let hits = |name: &str| hits(name, &words) + usize::from(is_of_driver(name, asked.finalizer));
+    let is_after = |id: ObjectId| names_of(snapshot, id).map(hits).max().unwrap_or(0);
     // What the operator makes for its objects is no operator.
     let is_made = |id: &ObjectId| {
         let owners = &snapshot.object(*id).owners;
