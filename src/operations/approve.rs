@@ -16,7 +16,7 @@ use gc_core::{
     simulate::{State, Uncertainty},
 };
 
-use super::{LiveSession, OperationError};
+use super::{LiveSession, OperationError, error::missed};
 
 /// How often a plan may change while the user looks at it.
 pub const ROUNDS: usize = 20;
@@ -244,27 +244,6 @@ fn catch_up<P: Proposal>(
     // One line for what has one reason: a user who may not watch may watch nothing.
     notes.extend(noted.into_iter().map(|(reason, names)| format!("{}.", missed(&names, reason))));
     Ok(changed)
-}
-
-/// Why a watch is lost if the user lacks the right to watch, or to list again.
-pub(super) const FORBIDDEN: &str = "forbidden";
-
-/// What the watches of these resources may have missed, and why.
-pub(super) fn missed(names: &[&str], reason: &str) -> String {
-    match names {
-        [name] if reason == FORBIDDEN => {
-            format!("you may not list and watch {name}: new ones may have been missed since they were listed")
-        }
-        [name] => format!("new {name} may have been missed since they were listed ({reason})"),
-        names => {
-            let (number, names) = (names.len(), names.join(", "));
-            let objects = format!("new objects of {number} resources may have been missed since they were listed");
-            match reason == FORBIDDEN {
-                true => format!("you may not list and watch {names}: {objects}"),
-                false => format!("{objects} ({reason}): {names}"),
-            }
-        }
-    }
 }
 
 impl World for LiveSession {

@@ -2,15 +2,19 @@
 
 use std::path::PathBuf;
 
-use gc_cluster::{act::KeepError, archive::ArchiveError, cluster::ConnectError, dump::DumpError, metrics::ServeError};
+use gc_cluster::{
+    act::{HoldFailure, KeepError},
+    archive::ArchiveError,
+    cluster::ConnectError,
+    dump::DumpError,
+    metrics::ServeError,
+};
 use gc_core::wording::{count, grouped, named, some_of};
 
-use super::{
-    approve::{FORBIDDEN, missed},
-    hold::HoldTrouble,
-    targets::TargetError,
-    unread::Unread,
-};
+use super::targets::TargetError;
+
+/// At most this many lines say what is missing.
+const LINES: usize = 100;
 
 /// Why a command failed. [`hint`](Self::hint) says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -173,6 +177,87 @@ fn not_archived(path: &str, failures: &[(String, String)]) -> String {
         by_reason.iter().map(|(reason, objects)| format!("{} ({reason})", some_of(objects, NAMED))).collect();
     let what = count(failures.len(), "object to be deleted", "objects to be deleted");
     format!("{path} was not written: {what} cannot be read completely: {}", describe.join("; "))
+}
+
+/// What went wrong with one of several objects.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{object} was not {what}: {why}{}", rest(.others))]
+pub struct HoldTrouble {
+    /// `Kind/name -n NAMESPACE`
+    pub object: String,
+    /// `held`, `let go`, `taken back`
+    pub what: &'static str,
+    pub why: HoldFailure,
+    /// What is to be known of others: a sentence for each.
+    pub others: Vec<String>,
+}
+
+fn rest(others: &[String]) -> String {
+    others.iter().map(|other| format!("\n{other}")).collect()
+}
+
+/// Why a watch is lost if the user lacks the right to watch, or to list again.
+const FORBIDDEN: &str = "forbidden";
+
+/// What the watches of these resources may have missed, and why.
+pub(super) fn missed(names: &[&str], reason: &str) -> String {
+    match names {
+        [name] if reason == FORBIDDEN => {
+            format!("you may not list and watch {name}: new ones may have been missed since they were listed")
+        }
+        [name] => format!("new {name} may have been missed since they were listed ({reason})"),
+        names => {
+            let (number, names) = (names.len(), names.join(", "));
+            let objects = format!("new objects of {number} resources may have been missed since they were listed");
+            match reason == FORBIDDEN {
+                true => format!("you may not list and watch {names}: {objects}"),
+                false => format!("{objects} ({reason}): {names}"),
+            }
+        }
+    }
+}
+
+/// What is missing, in words: one line each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    pub(super) lines: Vec<String>,
+    /// What stands behind `--allow-incomplete` to accept it all.
+    pub(super) allow: String,
+    /// Whether the user lacks a right.
+    pub(super) forbidden: bool,
+}
+
+impl Unread {
+    /// The lines, indented, each after a line break.
+    pub(super) fn lines(&self) -> String {
+        let mut text: String = self.lines.iter().take(LINES).map(|line| format!("\n  {line}")).collect();
+        if self.lines.len() > LINES {
+            text += &format!("\n  and {} more", self.lines.len() - LINES);
+        }
+        text
+    }
+
+    /// What a question says before a delete that goes on without.
+    pub(super) fn in_question(&self) -> String {
+        format!("Not read: {}. What of these depends on what goes is deleted, too.", self.lines.join("; "))
+    }
+
+    /// What to do about it if nothing may stay unread; `elsewhere` if other objects may be in reach.
+    pub(super) fn hint_of_sweep(&self, elsewhere: bool) -> String {
+        format!("\n{}{}", self.remedy(), if elsewhere { ", or limit the sweep with -n or TARGETs" } else { "" })
+    }
+
+    /// What to do about it.
+    pub(super) fn hint(&self) -> String {
+        format!("\n{}, or go on without: --allow-incomplete{}", self.remedy(), self.allow)
+    }
+
+    fn remedy(&self) -> &'static str {
+        match self.forbidden {
+            true => "Ask for the missing rights (--print-role prints all that this command needs)",
+            false => "Try again once it can be read",
+        }
+    }
 }
 
 #[cfg(test)]

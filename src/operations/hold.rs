@@ -21,23 +21,6 @@ use super::{
     targets::type_and_names,
 };
 
-/// What went wrong with one of several objects.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{object} was not {what}: {why}{}", rest(.others))]
-pub struct HoldTrouble {
-    /// `Kind/name -n NAMESPACE`
-    pub object: String,
-    /// `held`, `let go`, `taken back`
-    pub what: &'static str,
-    pub why: HoldFailure,
-    /// What is to be known of others: a sentence for each.
-    pub others: Vec<String>,
-}
-
-fn rest(others: &[String]) -> String {
-    others.iter().map(|other| format!("\n{other}")).collect()
-}
-
 /// What came of one hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome")]

@@ -4,17 +4,16 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
-use crate::render::plan::describe_unkeepable;
 use gc_core::{
     graph::OwnerGraph,
     model::{Gap, ObjectId, Resources, Snapshot},
     plan::{
         self, EffectClass, GateViolation, Gates, Incomplete, KeepPlan, Kept, Plan, Radius, Summary, Unkeepable,
-        UnlistedContents, VerdictResult, explore, gate_violations, keep, plan, unlisted_contents,
+        UnlistedContents, VerdictResult, because, explore, gate_violations, keep, plan, unlisted_contents,
     },
     progress::{self, Work},
     server::Propagation,
-    simulate::{Assume, Needs, Request, SimContext},
+    simulate::{Assume, Needs, Request, SimContext, Uncertainty},
     wording::{count, thousands},
 };
 
@@ -328,4 +327,42 @@ fn play(
     };
     let simulate = |session: &mut Session| progress::during(Work::Simulating, || simulate(session));
     complete(ROUNDS, session, simulate, |session, result| Ok(session.learn(&result.needs)))
+}
+
+/// Why an object can't be kept, and what to do about it.
+fn describe_unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> String {
+    let why = match why {
+        Unkeepable::Target => "it is a target of this delete; leave it out of the TARGETs, or narrow --keep".to_owned(),
+        Unkeepable::Terminating => "it is already being deleted, and that cannot be undone".to_owned(),
+        Unkeepable::Namespace(namespace) => format!(
+            "its namespace {} is deleted with everything in it; recreate it in another namespace, or do not \
+             delete the namespace",
+            snapshot.name(*namespace)
+        ),
+        Unkeepable::Definition(definition) => {
+            format!("its CRD {} is deleted with all its instances; do not delete the CRD", snapshot.name(*definition))
+        }
+        Unkeepable::WithContents(by) => format!(
+            "it is deleted because {} is, not because of an owner reference; removing references does not save \
+             it",
+            snapshot.short_name(*by)
+        ),
+        Unkeepable::Open(Uncertainty::Bound) => {
+            "there are too many possible orders of events to be sure that it survives; delete fewer objects at \
+             a time"
+                .to_owned()
+        }
+        Unkeepable::Open(_) => {
+            "not all of its owners could be read, so it may be deleted anyway; run the plan without --keep to \
+             see what could not be read"
+                .to_owned()
+        }
+        Unkeepable::OtherReason(None) => "it is not deleted because of its owners".to_owned(),
+        Unkeepable::OtherReason(Some(cause)) => {
+            // The policy only matters for targets, which are described above.
+            let reason = because(snapshot, object, cause, Propagation::Background).message;
+            format!("it is not deleted because of its owners, but because {reason}")
+        }
+    };
+    format!("--keep: {} can't be kept: {why}", snapshot.located(object, None))
 }

@@ -1,16 +1,15 @@
 //! What could not be read and may change what is deleted, and what of it the user accepts.
 
-use crate::render::escape::visible;
 use gc_core::{
+    escape::visible,
     model::{ANY_RESOURCE, Gap, GapKind, Resources, Snapshot, gaps::each_once},
     plan::{Incomplete, Plan},
     wording::{count, grouped, some_of},
 };
 
+pub use super::error::Unread;
 use super::{LiveSession, OperationError};
 
-/// At most this many lines say what is missing.
-const LINES: usize = 100;
 /// At most this many TYPEs are proposed for `--allow-incomplete`.
 const TYPES: usize = 12;
 
@@ -68,16 +67,6 @@ impl AllowIncomplete {
     }
 }
 
-/// What is missing, in words: one line each.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unread {
-    lines: Vec<String>,
-    /// What stands behind `--allow-incomplete` to accept it all.
-    allow: String,
-    /// Whether the user lacks a right.
-    forbidden: bool,
-}
-
 impl Unread {
     /// Describes these gaps; `None` if all of them are allowed. Asks the API server for the user's name if that user
     /// lacks a right.
@@ -122,37 +111,6 @@ impl Unread {
         unread.lines.push(format!("{outcomes} not certain: not all orders of events could be tried"));
         unread.allow = String::new();
         Some(unread)
-    }
-
-    /// The lines, indented, each after a line break.
-    pub(super) fn lines(&self) -> String {
-        let mut text: String = self.lines.iter().take(LINES).map(|line| format!("\n  {line}")).collect();
-        if self.lines.len() > LINES {
-            text += &format!("\n  and {} more", self.lines.len() - LINES);
-        }
-        text
-    }
-
-    /// What a question says before a delete that goes on without.
-    pub(super) fn in_question(&self) -> String {
-        format!("Not read: {}. What of these depends on what goes is deleted, too.", self.lines.join("; "))
-    }
-
-    /// What to do about it if nothing may stay unread; `elsewhere` if other objects may be in reach.
-    pub(super) fn hint_of_sweep(&self, elsewhere: bool) -> String {
-        format!("\n{}{}", self.remedy(), if elsewhere { ", or limit the sweep with -n or TARGETs" } else { "" })
-    }
-
-    /// What to do about it.
-    pub(super) fn hint(&self) -> String {
-        format!("\n{}, or go on without: --allow-incomplete{}", self.remedy(), self.allow)
-    }
-
-    fn remedy(&self) -> &'static str {
-        match self.forbidden {
-            true => "Ask for the missing rights (--print-role prints all that this command needs)",
-            false => "Try again once it can be read",
-        }
     }
 }
 

@@ -10,9 +10,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{
     escape::visible,
-    output::TextOptions,
     states::Fate,
-    style::{Style, Tone},
+    style::{Style, TextOptions, Tone},
     table, words,
 };
 

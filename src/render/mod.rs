@@ -28,7 +28,6 @@ pub mod template;
 pub mod tree;
 pub mod tree_columns;
 pub mod tree_document;
-mod tree_picture;
 pub mod words;
 
 pub use gc_core::escape;

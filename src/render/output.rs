@@ -4,11 +4,12 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+pub use super::style::TextOptions;
 use super::{
     document,
-    picture::{self, ObjectCommands, Picture, PictureOptions},
+    picture::{ObjectCommands, Picture, PictureOptions, dot, html, mermaid, svg},
     style::Style,
-    template::{Template, TemplateOptions},
+    template::Template,
 };
 
 /// A format of `-o`. Each command offers some of them.
@@ -94,22 +95,6 @@ impl Format {
     }
 }
 
-/// How to write text.
-#[derive(Clone, Copy, Debug)]
-pub struct TextOptions<'a> {
-    /// The width of the terminal in columns; `None` if the output goes elsewhere, and nothing is cut.
-    pub width: Option<usize>,
-    /// Whether similar objects are folded, and objects without owners and dependents are only counted.
-    pub fold: bool,
-    /// Whether more columns are shown.
-    pub wide: bool,
-    /// How templates are applied, and whether columns have titles.
-    pub templates: TemplateOptions,
-    /// The current time in Unix seconds, for ages.
-    pub now: Option<i64>,
-    pub style: &'a Style,
-}
-
 /// The output of a command, in each of its formats.
 pub trait Output {
     /// The document for JSON and YAML; `docs/schema/` describes it.
@@ -171,8 +156,8 @@ pub fn print(
                 return Ok(text.into_bytes());
             }
             let fold = options.fold && other.folds();
-            let drawn = output.picture(&PictureOptions { fold, now: options.now, commands });
-            let picture = drawn.filter(|_| other.draws()).ok_or_else(missing)?;
+            let found = output.picture(&PictureOptions { fold, now: options.now, commands });
+            let picture = found.filter(|_| other.draws()).ok_or_else(missing)?;
             let mut text = heading();
             let source = String::from_utf8_lossy(&text).split_whitespace().collect::<Vec<_>>().join(" ");
             let picture = Picture { source, ..picture }.made_visible();
@@ -180,8 +165,20 @@ pub fn print(
                 let plain = Style::default();
                 output.write(&TextOptions { width: None, style: &plain, ..*options }, &mut text)?;
             }
-            Ok(picture::written(&picture, other, &String::from_utf8_lossy(&text)).into_bytes())
+            Ok(drawn(&picture, other, &String::from_utf8_lossy(&text)).into_bytes())
         }
+    }
+}
+
+/// A picture in a format that draws; empty in any other. `text` says the same.
+fn drawn(picture: &Picture, format: Format, text: &str) -> String {
+    let view = picture.views.get(picture.shown);
+    match (format, view) {
+        (Format::Html, _) => html::write(picture, text),
+        (Format::Svg, Some(view)) => svg::write(picture, view),
+        (Format::Mermaid, Some(view)) => mermaid::write(picture, view),
+        (Format::Dot, Some(view)) => dot::write(picture, view),
+        _ => String::new(),
     }
 }
 

@@ -8,9 +8,8 @@ use std::{
 use super::{
     escape::visible,
     lines::{self, Line},
-    output::TextOptions,
     picture::{Section, section},
-    style::Tone,
+    style::{TextOptions, Tone},
     words::set,
 };
 

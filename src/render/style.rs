@@ -4,6 +4,8 @@ use owo_colors::OwoColorize;
 
 use gc_core::tree::Health;
 
+use super::template::TemplateOptions;
+
 /// What a text means to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
@@ -92,4 +94,20 @@ mod tests {
             assert_eq!(Style::new(true).paint(tone, ""), "");
         }
     }
+}
+
+/// How to write text.
+#[derive(Clone, Copy, Debug)]
+pub struct TextOptions<'a> {
+    /// The width of the terminal in columns; `None` if the output goes elsewhere, and nothing is cut.
+    pub width: Option<usize>,
+    /// Whether similar objects are folded, and objects without owners and dependents are only counted.
+    pub fold: bool,
+    /// Whether more columns are shown.
+    pub wide: bool,
+    /// How templates are applied, and whether columns have titles.
+    pub templates: TemplateOptions,
+    /// The current time in Unix seconds, for ages.
+    pub now: Option<i64>,
+    pub style: &'a Style,
 }

@@ -17,6 +17,7 @@ use gc_core::{
         fold::{self, Row},
         marks,
     },
+    wording::count,
 };
 
 use super::{
@@ -25,13 +26,13 @@ use super::{
     lines::{self, Line},
     outline::{Outline, OutlineRow, Subject},
     output::{Format, Output, TextOptions},
-    picture::{Picture, PictureOptions},
+    picture::{Objects, Picture, PictureOptions, Row as PictureRow, View, section},
     sections::{Heading, Sections},
     states::{Fate, MISSING},
-    style::Tone,
+    style::{Style, Tone},
+    template::TemplateOptions,
     tree_columns::{self, LabelColumns},
     tree_document::Document,
-    tree_picture,
     words::{KindCounts, count_kinds, full_name, plural},
 };
 
@@ -75,7 +76,7 @@ impl Output for TreeView<'_> {
     }
 
     fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
-        Some(tree_picture::picture(self, options))
+        Some(picture(self, options))
     }
 
     /// The objects' names, or the collector's debug graph.
@@ -285,4 +286,45 @@ fn total(snapshot: &Snapshot, kinds: &KindCounts) -> String {
         format!("{count} {}{group}", plural(resource, *count))
     };
     kinds.iter().filter(|(_, count)| **count > 0).map(kind).collect::<Vec<_>>().join(", ")
+}
+
+/// The picture of a tree.
+fn picture(view: &TreeView<'_>, options: &PictureOptions<'_>) -> Picture {
+    let TreeView { snapshot, graph, .. } = *view;
+    let text = TextOptions {
+        width: None,
+        fold: options.fold,
+        wide: false,
+        templates: TemplateOptions::default(),
+        now: options.now,
+        style: &Style::default(),
+    };
+    let (outline, lone) = outline(view, &text);
+    let mut objects = Objects::new(snapshot, graph, options.commands);
+    let mut rows: Vec<PictureRow> = Vec::with_capacity(outline.rows.len());
+    outline.draw(&mut objects, None, &mut rows);
+    let mut totals = totals(view, &lone);
+    if totals.is_empty() {
+        totals.push(no_objects(view.snapshot).to_owned());
+    }
+    let sections = section(Heading::Note, totals).into_iter().collect();
+    Picture::of("Tree", title(view), objects, View { rows, sections, ..View::default() })
+}
+
+/// `Tree: Deployment/web`, `Owners: 2 targets`, `Tree: namespace shop`.
+fn title(view: &TreeView<'_>) -> String {
+    let TreeView { snapshot, graph, tree, .. } = *view;
+    let namespace = tree.namespace.map(|namespace| snapshot.text(namespace));
+    let roots = || tree.entries.iter().filter(|entry| entry.depth == 0).filter_map(|entry| graph.object(entry.node));
+    let roots: Vec<ObjectId> = if tree.targeted { roots().collect() } else { Vec::new() };
+    let of = match (roots.as_slice(), namespace) {
+        ([one], _) => snapshot.located(*one, None),
+        ([], Some(namespace)) => format!("namespace {namespace}"),
+        ([], None) => "all objects".to_owned(),
+        (many, _) => count(many.len(), "target", "targets"),
+    };
+    match tree.direction {
+        Direction::Dependents => format!("Tree: {of}"),
+        Direction::Owners => format!("Owners: {of}"),
+    }
 }

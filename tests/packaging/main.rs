@@ -11,6 +11,7 @@ mod links;
 mod page;
 mod release;
 mod robustness;
+mod rooms;
 mod rows;
 mod rules;
 mod supply;

@@ -9,15 +9,16 @@ use gc_cluster::{
     cluster::Whole,
 };
 use gc_core::{
-    hold::{HOLD, Held, HoldRecord, MOST, NotHeld, UNCANCELLED, counted_pods, meanwhile, why_not},
-    model::{Identity, ObjectEvent, ObjectId, ResourceId, Resources, Snapshot},
+    hold::{Held, HoldRecord, MOST, NotHeld, counted_pods, meanwhile, why_not},
+    model::{HOLD, Identity, ObjectEvent, ObjectId, ResourceId, Resources, Snapshot, UNCANCELLED},
     plan::Plan,
 };
 
 use super::{
     super::{
         OperationError,
-        hold::{HoldOutcome, HoldResult, HoldTrouble, dependents, record},
+        error::HoldTrouble,
+        hold::{HoldOutcome, HoldResult, dependents, record},
     },
     Delete,
 };

@@ -6,22 +6,11 @@ mod words;
 
 pub use words::{mended, refused};
 
-use std::io::{self, Write};
-
-use serde::Serialize;
-
-use crate::render::{
-    escape::visible,
-    output::{Format, Output, TextOptions},
-};
 use gc_core::{
     apply::{ApplyPlan, Fate, ManifestObject, Mending},
     command_line::ShellCommand,
-    document::Named,
     graph::OwnerGraph,
 };
-
-use document::ApplyDocument;
 
 /// A prediction with what is needed to print it.
 #[derive(Clone, Copy, Debug)]
@@ -37,29 +26,6 @@ pub struct ApplyView<'a> {
     pub namespace: &'a str,
     /// The command that prints the mended file.
     pub fix: &'a ShellCommand,
-}
-
-impl Output for ApplyView<'_> {
-    fn document(&self) -> impl Serialize {
-        Named(&self.apply.scene.snapshot, ApplyDocument::of(self))
-    }
-
-    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        text::write(self, options, out)
-    }
-
-    /// TYPE/NAME of the objects that are lost.
-    fn other(&self, format: Format) -> Option<String> {
-        let lost = || self.apply.objects.iter().zip(self.objects).filter(|(object, _)| object.fate.is_loss());
-        let name = |found: &ManifestObject| {
-            let group = found.group();
-            let dot = if group.is_empty() { "" } else { "." };
-            let short = found.short_name();
-            let (kind, name) = short.split_once('/').unwrap_or((&short, ""));
-            format!("{}{dot}{group}/{}\n", kind.to_lowercase(), visible(name))
-        };
-        (format == Format::Name).then(|| lost().map(|(_, found)| name(found)).collect())
-    }
 }
 
 impl ApplyView<'_> {

@@ -2,27 +2,55 @@
 
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 use crate::render::{
+    escape::visible,
     lines,
-    output::TextOptions,
+    output::{Format, Output, TextOptions},
     plan::{PlanView, because, kept_outside, lost, perhaps_lost},
     sections::{Heading, Said, Sections, first_of},
     style::Tone,
     table::{Column, Table},
 };
 use gc_core::{
-    apply::ApplyResult,
+    apply::{ApplyResult, ManifestObject},
+    document::Named,
     plan::{Outcome, OutcomeKind},
     server::Propagation,
 };
 
 use super::{
     ApplyView,
+    document::ApplyDocument,
     words::{why, word},
 };
 
 /// At most this many other objects are named.
 const OTHERS: usize = 20;
+
+impl Output for ApplyView<'_> {
+    fn document(&self) -> impl Serialize {
+        Named(&self.apply.scene.snapshot, ApplyDocument::of(self))
+    }
+
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        write(self, options, out)
+    }
+
+    /// TYPE/NAME of the objects that are lost.
+    fn other(&self, format: Format) -> Option<String> {
+        let lost = || self.apply.objects.iter().zip(self.objects).filter(|(object, _)| object.fate.is_loss());
+        let name = |found: &ManifestObject| {
+            let group = found.group();
+            let dot = if group.is_empty() { "" } else { "." };
+            let short = found.short_name();
+            let (kind, name) = short.split_once('/').unwrap_or((&short, ""));
+            format!("{}{dot}{group}/{}\n", kind.to_lowercase(), visible(name))
+        };
+        (format == Format::Name).then(|| lost().map(|(_, found)| name(found)).collect())
+    }
+}
 
 pub(super) fn write(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let style = options.style;

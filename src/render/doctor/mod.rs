@@ -6,25 +6,12 @@ mod remedies;
 mod subjects;
 mod text;
 
-use std::{
-    collections::BTreeSet,
-    io::{self, Write},
-};
+use std::collections::BTreeSet;
 
-use serde::Serialize;
-
-use crate::render::{
-    escape::visible,
-    output::{Format, Output, TextOptions},
-    picture::{Picture, PictureOptions},
-    plan::VerdictJson,
-    states::Fate,
-    words::full_name,
-};
+use crate::render::{escape::visible, plan::VerdictJson, states::Fate, words::full_name};
 use gc_core::{
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Diagnosis, Finding, Limit, Probed},
-    document::{Head, Named},
     model::{ObjectId, ResourceId, Snapshot, effects::Severity},
     wording::count,
 };
@@ -33,29 +20,6 @@ pub use codes::CodesView;
 
 pub(super) use picture::commands;
 pub(super) use text::{Told, cures};
-
-/// `kind: Diagnosis`
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct DiagnosisDocument<'a> {
-    #[serde(flatten)]
-    head: Head,
-    /// Absent without `--probe`: only a probe object shows whether the collector runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    collector_runs: Option<bool>,
-    findings: Named<'a, &'a [Finding]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    if_deleted: Option<&'a VerdictJson>,
-    summary: SummaryJson,
-}
-
-/// The number of findings of each severity.
-#[derive(Debug, Serialize)]
-struct SummaryJson {
-    error: usize,
-    warning: usize,
-    note: usize,
-}
 
 /// A diagnosis with what is needed to print it.
 #[derive(Clone, Copy, Debug)]
@@ -86,44 +50,6 @@ pub struct IfDeleted {
     pub verdict: VerdictJson,
     /// The command that shows the whole plan.
     pub plan: ShellCommand,
-}
-
-impl Output for DoctorView<'_> {
-    fn document(&self) -> impl Serialize {
-        let count = |severity| self.diagnosis.count(severity);
-        DiagnosisDocument {
-            head: Head::of("Diagnosis", &self.snapshot.gaps, self.snapshot),
-            collector_runs: self.probed.map(|probed| probed == Probed::Works),
-            findings: Named(self.snapshot, &self.diagnosis.findings),
-            if_deleted: self.if_deleted.map(|if_deleted| &if_deleted.verdict),
-            summary: SummaryJson {
-                error: count(Severity::Error),
-                warning: count(Severity::Warning),
-                note: count(Severity::Note),
-            },
-        }
-    }
-
-    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        text::write(self, options, out)
-    }
-
-    fn write_verdict(&self, _options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        if self.diagnosis.findings.is_empty() { Ok(()) } else { writeln!(out, "{}.", self.counts()) }
-    }
-
-    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
-        Some(picture::picture(self, options))
-    }
-
-    fn other(&self, format: Format) -> Option<String> {
-        match format {
-            Format::Name => Some(self.names()),
-            Format::Remedies => Some(self.remedies()),
-            Format::Oneline => Some(self.lines()),
-            _ => None,
-        }
-    }
 }
 
 impl DoctorView<'_> {

@@ -3,11 +3,14 @@
 use std::io::{self, Write};
 
 use rustc_hash::FxHashSet;
+use serde::Serialize;
 
 use crate::render::{
     escape::visible,
     lines::{self, Run},
-    output::TextOptions,
+    output::{Format, Output, TextOptions},
+    picture::{Picture, PictureOptions},
+    plan::VerdictJson,
     sections::{Heading, Said, Sections},
     states::FINDING,
     style::Tone,
@@ -15,11 +18,12 @@ use crate::render::{
 use gc_core::{
     command_line::ShellCommand,
     doctor::{Finding, Probed, Remedy},
-    model::{Origin, gaps::each_once},
+    document::{Head, Named},
+    model::{Origin, effects::Severity, gaps::each_once},
     wording::{count, some_of, thousands},
 };
 
-use super::{DoctorView, IfDeleted, all_remedies, examined, fate_of, looked_at, subjects::listed};
+use super::{DoctorView, IfDeleted, all_remedies, examined, fate_of, looked_at, picture, subjects::listed};
 
 /// A longer command, in bytes, is printed in the script only.
 const LONGEST: usize = 4_000;
@@ -27,6 +31,67 @@ const LONGEST: usize = 4_000;
 const NAMED_KINDS: usize = 6;
 /// At most this many commands of each remedy are shown.
 const SHOWN: usize = 3;
+/// `kind: Diagnosis`
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DiagnosisDocument<'a> {
+    #[serde(flatten)]
+    head: Head,
+    /// Absent without `--probe`: only a probe object shows whether the collector runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collector_runs: Option<bool>,
+    findings: Named<'a, &'a [Finding]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    if_deleted: Option<&'a VerdictJson>,
+    summary: SummaryJson,
+}
+
+/// The number of findings of each severity.
+#[derive(Debug, Serialize)]
+struct SummaryJson {
+    error: usize,
+    warning: usize,
+    note: usize,
+}
+
+impl Output for DoctorView<'_> {
+    fn document(&self) -> impl Serialize {
+        let count = |severity| self.diagnosis.count(severity);
+        DiagnosisDocument {
+            head: Head::of("Diagnosis", &self.snapshot.gaps, self.snapshot),
+            collector_runs: self.probed.map(|probed| probed == Probed::Works),
+            findings: Named(self.snapshot, &self.diagnosis.findings),
+            if_deleted: self.if_deleted.map(|if_deleted| &if_deleted.verdict),
+            summary: SummaryJson {
+                error: count(Severity::Error),
+                warning: count(Severity::Warning),
+                note: count(Severity::Note),
+            },
+        }
+    }
+
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        write(self, options, out)
+    }
+
+    fn write_verdict(&self, _options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        if self.diagnosis.findings.is_empty() { Ok(()) } else { writeln!(out, "{}.", self.counts()) }
+    }
+
+    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
+        Some(picture::picture(self, options))
+    }
+
+    fn other(&self, format: Format) -> Option<String> {
+        match format {
+            Format::Name => Some(self.names()),
+            Format::Remedies => Some(self.remedies()),
+            Format::Oneline => Some(self.lines()),
+            _ => None,
+        }
+    }
+}
+
 /// Lines of a title after the first are indented by so much.
 const HANGING: usize = 2;
 

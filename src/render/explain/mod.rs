@@ -5,30 +5,13 @@ mod sections;
 mod text;
 mod words;
 
-use std::io::{self, Write};
-
-use serde::Serialize;
-
-use crate::render::{
-    output::{Output, TextOptions},
-    picture::{Picture, PictureOptions},
-};
 use gc_core::{
     command_line::ShellCommand,
     doctor::Explanation,
-    document::{Head, Named},
     graph::OwnerGraph,
     model::{Gap, ObjectId, Snapshot},
     wording::some_of,
 };
-
-/// Explanations as JSON or YAML (see `docs/schema`).
-#[derive(Debug, Serialize)]
-struct ExplanationDocument<'a> {
-    #[serde(flatten)]
-    head: Head,
-    explanations: Named<'a, &'a [Explanation]>,
-}
 
 /// Explanations with what is needed to print them.
 #[derive(Clone, Copy, Debug)]
@@ -40,26 +23,6 @@ pub struct ExplainView<'a> {
     pub namespace: Option<&'a str>,
     /// The command that diagnoses the same targets.
     pub doctor: &'a ShellCommand,
-}
-
-impl Output for ExplainView<'_> {
-    /// One document with a list of explanations, one for each target.
-    fn document(&self) -> impl Serialize {
-        let head = Head::of("Explanation", &self.gaps(), self.snapshot);
-        ExplanationDocument { head, explanations: Named(self.snapshot, self.explanations) }
-    }
-
-    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
-        Some(picture::picture(self, options))
-    }
-
-    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        text::write(self, options, out)
-    }
-
-    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        self.explanations.iter().try_for_each(|explanation| text::write_verdict(self, explanation, options, out))
-    }
 }
 
 impl ExplainView<'_> {

@@ -20,11 +20,9 @@ use gc_core::{
 
 use super::{
     ExplainView, text,
-    words::{self, Removed, because_of, is_idle, is_later, removed},
+    words::{self, NAMED, Removed, because_of, is_idle, is_later, removed},
 };
 
-/// At most this many objects are named in a line.
-pub(super) const NAMED: usize = 3;
 /// At most this many causes are shown.
 const TOLD: usize = 5;
 /// At most this many finalizers are described.

@@ -3,11 +3,13 @@
 use std::io::{self, Write};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 
 use crate::render::{
     lines::{self, Line},
     outline::{Outline, OutlineRow, Subject},
-    output::TextOptions,
+    output::{Output, TextOptions},
+    picture::{Picture, PictureOptions},
     style::Tone,
 };
 use gc_core::{
@@ -15,6 +17,7 @@ use gc_core::{
         Explanation,
         explain::{Blocks, OwnerState, ReferenceStory, RootCause, Waiting},
     },
+    document::{Head, Named},
     model::{ObjectId, Reference},
     simulate::{Controllers, State},
     tree::ResolvedReference,
@@ -22,9 +25,37 @@ use gc_core::{
 };
 
 use super::{
-    ExplainView, sections,
+    ExplainView, picture, sections,
     words::{self, Verdict},
 };
+
+/// Explanations as JSON or YAML (see `docs/schema`).
+#[derive(Debug, Serialize)]
+struct ExplanationDocument<'a> {
+    #[serde(flatten)]
+    head: Head,
+    explanations: Named<'a, &'a [Explanation]>,
+}
+
+impl Output for ExplainView<'_> {
+    /// One document with a list of explanations, one for each target.
+    fn document(&self) -> impl Serialize {
+        let head = Head::of("Explanation", &self.gaps(), self.snapshot);
+        ExplanationDocument { head, explanations: Named(self.snapshot, self.explanations) }
+    }
+
+    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
+        Some(picture::picture(self, options))
+    }
+
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        write(self, options, out)
+    }
+
+    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.explanations.iter().try_for_each(|explanation| write_verdict(self, explanation, options, out))
+    }
+}
 
 /// What the trees are.
 pub(super) const WAITS_FOR: &str = "waits for";

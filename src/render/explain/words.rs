@@ -27,7 +27,10 @@ use gc_core::{
     wording::age,
 };
 
-use super::{ExplainView, sections::NAMED};
+use super::ExplainView;
+
+/// At most this many objects are named in a line.
+pub(super) const NAMED: usize = 3;
 
 /// What is said of what nobody is known to finish.
 const UNKNOWN_END: &str = ", and no controller is known to finish it";

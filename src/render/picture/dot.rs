@@ -19,7 +19,7 @@ const WIDTH: usize = 44;
 const LONGEST: usize = 600;
 
 /// The picture in the DOT language.
-pub(super) fn write(picture: &Picture, view: &View) -> String {
+pub(in crate::render) fn write(picture: &Picture, view: &View) -> String {
     let view = &fitting(picture, view, MOST_ROWS).next().unwrap_or_default();
     let graph = Graph::of(picture, view);
     let mut out = String::from("digraph {\n");

@@ -28,7 +28,7 @@ struct Data<'a> {
 }
 
 /// The page that shows a picture, with the text that says the same.
-pub(super) fn write(picture: &Picture, text: &str) -> String {
+pub(in crate::render) fn write(picture: &Picture, text: &str) -> String {
     let json = json_line(&Data { picture, states: Fate::ALL.map(Fate::look) });
     let packed = Some(&json).filter(|json| json.len() > LARGE).and_then(|json| packed(json));
     let kind = if packed.is_some() { "application/gzip" } else { "application/json" };

@@ -18,7 +18,7 @@ const HEAD: &str = "---\nconfig:\n  flowchart:\n    wrappingWidth: 420\n    node
 const WIDTH: usize = 120;
 
 /// The picture as a flowchart. One that is too large is folded further, and says so.
-pub(super) fn write(picture: &Picture, view: &View) -> String {
+pub(in crate::render) fn write(picture: &Picture, view: &View) -> String {
     let mut smallest = String::new();
     for folded in fitting(picture, view, MOST_ROWS) {
         let (text, edges) = flowchart(picture, &folded);

@@ -1,20 +1,20 @@
 //! What a picture shows of an answer: objects, their owner references, and what becomes of each object. Every format
 //! that draws (`html`, `svg`, `mermaid`, `dot`) is made of it, so that all say the same as the text.
 
-mod dot;
+pub(super) mod dot;
 mod fold;
 mod graph;
-mod html;
-mod mermaid;
+pub(super) mod html;
+pub(super) mod mermaid;
 mod objects;
-mod svg;
+pub(super) mod svg;
 
 use std::{borrow::Cow, collections::BTreeSet};
 
 use serde::Serialize;
 
 use crate::render::{
-    escape::visible, headline::Headline, lines::Line, output::Format, sections::Heading, states::word_in, style::Tone,
+    escape::visible, headline::Headline, lines::Line, sections::Heading, states::word_in, style::Tone,
 };
 
 pub use self::objects::ObjectCommands;
@@ -176,18 +176,6 @@ pub struct Section {
     /// Those lines that are commands.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-}
-
-/// A picture in a format that draws; empty in any other. `text` says the same.
-pub fn written(picture: &Picture, format: Format, text: &str) -> String {
-    let view = picture.views.get(picture.shown);
-    match (format, view) {
-        (Format::Html, _) => html::write(picture, text),
-        (Format::Svg, Some(view)) => svg::write(picture, view),
-        (Format::Mermaid, Some(view)) => mermaid::write(picture, view),
-        (Format::Dot, Some(view)) => dot::write(picture, view),
-        _ => String::new(),
-    }
 }
 
 impl Picture {

@@ -41,7 +41,7 @@ const FAINT: &str = "#57606a";
 const GUIDE: &str = "#8c959f";
 
 /// The picture as a document of its own.
-pub(super) fn write(picture: &Picture, view: &View) -> String {
+pub(in crate::render) fn write(picture: &Picture, view: &View) -> String {
     let view = fitting(picture, view, MOST_ROWS).next().unwrap_or_default();
     let mut page = Page { body: String::new(), y: MARGIN };
     page.lines(MARGIN, MIDDLE, INK, " font-weight=\"bold\"", &picture.title);

@@ -4,17 +4,13 @@
 use serde::Serialize;
 
 use gc_core::{
-    model::{ObjectId, Reference, Snapshot},
-    plan::{Afterwards, ClaimsOfSet, Kept, Unkeepable},
-    server::Propagation,
-    simulate::{Cause, Uncertainty},
+    model::{ObjectId, Reference},
+    plan::{Afterwards, ClaimsOfSet, Kept},
+    simulate::Cause,
     wording::{count, grouped, some_of},
 };
 
-use super::{
-    NAMED, PlanView,
-    because::{because, owners_named},
-};
+use super::{NAMED, PlanView, because::owners_named};
 
 /// One kept object.
 #[derive(Debug, Serialize)]
@@ -75,44 +71,6 @@ fn adopted(view: &PlanView<'_>, kept: &[ObjectId]) -> Option<String> {
         view.name(*by),
         view.some(&objects)
     ))
-}
-
-/// Why an object can't be kept, and what to do about it.
-pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> String {
-    let why = match why {
-        Unkeepable::Target => "it is a target of this delete; leave it out of the TARGETs, or narrow --keep".to_owned(),
-        Unkeepable::Terminating => "it is already being deleted, and that cannot be undone".to_owned(),
-        Unkeepable::Namespace(namespace) => format!(
-            "its namespace {} is deleted with everything in it; recreate it in another namespace, or do not \
-             delete the namespace",
-            snapshot.name(*namespace)
-        ),
-        Unkeepable::Definition(definition) => {
-            format!("its CRD {} is deleted with all its instances; do not delete the CRD", snapshot.name(*definition))
-        }
-        Unkeepable::WithContents(by) => format!(
-            "it is deleted because {} is, not because of an owner reference; removing references does not save \
-             it",
-            snapshot.short_name(*by)
-        ),
-        Unkeepable::Open(Uncertainty::Bound) => {
-            "there are too many possible orders of events to be sure that it survives; delete fewer objects at \
-             a time"
-                .to_owned()
-        }
-        Unkeepable::Open(_) => {
-            "not all of its owners could be read, so it may be deleted anyway; run the plan without --keep to \
-             see what could not be read"
-                .to_owned()
-        }
-        Unkeepable::OtherReason(None) => "it is not deleted because of its owners".to_owned(),
-        Unkeepable::OtherReason(Some(cause)) => {
-            // The policy only matters for targets, which are described above.
-            let reason = because(snapshot, object, cause, Propagation::Background).message;
-            format!("it is not deleted because of its owners, but because {reason}")
-        }
-    };
-    format!("--keep: {} can't be kept: {why}", snapshot.located(object, None))
 }
 
 /// One line for each StatefulSet; many with the same result share a line. Without `wide`, nothing of one all of whose

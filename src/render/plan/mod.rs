@@ -14,36 +14,26 @@ mod text;
 mod verdict;
 
 pub use forbidden::describe_gate;
-pub use kept::unkeepable as describe_unkeepable;
 pub use radius::{BlastRadius, BlastRadiusDocument};
 pub use verdict::VerdictJson;
 
 pub(super) use effects::{kept_outside, lost, perhaps_lost};
 pub(super) use gc_core::plan::because;
 
-use std::{
-    cmp::Reverse,
-    io::{self, Write},
-};
+use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 
-use crate::render::{
-    output::{Format, Output, TextOptions},
-    picture::{Picture, PictureOptions},
-    words::{count_kinds, full_name, kinds_of},
-};
+use crate::render::words::{count_kinds, kinds_of};
 use gc_core::{
     command_line::Kubectl,
     doctor::commands::Commands,
-    document::Named,
     graph::OwnerGraph,
     model::{ObjectId, Snapshot, effects::EffectKind},
     plan::{Because, GateViolation, Kept, Outcome, OutsideEffect, Plan, Summary, UnlistedContents, Verdict},
     server::Propagation,
     simulate::{Cause, Cut, Start, State},
-    wording::{each_once, some_of},
+    wording::some_of,
 };
 
 /// At most this many objects of one sort are named.
@@ -239,35 +229,4 @@ impl PlanView<'_> {
         counts.sort_by_key(|(resource, number)| (Reverse(*number), *resource));
         kinds_of(self.snapshot, counts, most)
     }
-}
-
-impl Output for PlanView<'_> {
-    fn document(&self) -> impl Serialize {
-        Named(self.snapshot, document::PlanDocument::of(self))
-    }
-
-    fn other(&self, format: Format) -> Option<String> {
-        (format == Format::Name).then(|| names_of_deleted(self))
-    }
-
-    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
-        Some(picture::of_plan(self, options))
-    }
-
-    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        text::write(self, options, out)
-    }
-
-    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        verdict::write_line(self, options, out)
-    }
-}
-
-/// The objects that would be deleted, in order: in the first end, and then in the second. As gates do, it counts those
-/// that stay Terminating.
-fn names_of_deleted(view: &PlanView<'_>) -> String {
-    let gone = view.plan.both_ends().filter(|outcome| outcome.kind.removes());
-    each_once(gone.map(|outcome| outcome.object))
-        .map(|object| format!("{}\n", full_name(view.snapshot, object)))
-        .collect()
 }

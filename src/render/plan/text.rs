@@ -4,24 +4,26 @@
 use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 use crate::render::{
     lines::{self, Line},
-    output::TextOptions,
-    picture::remarks_of,
+    output::{Format, Output, TextOptions},
+    picture::{Picture, PictureOptions, remarks_of},
     states::Fate,
     style::Tone,
-    words::plural,
+    words::{full_name, plural},
 };
 use gc_core::{
+    document::Named,
     model::{ObjectId, ResourceId, resources::is_built_in_group},
     plan::OutcomeKind,
     simulate::State,
-    wording::{count, some_of, thousands},
+    wording::{count, each_once, some_of, thousands},
 };
 
 use super::{
-    NAMED, NAMED_KINDS, PlanView,
+    NAMED, NAMED_KINDS, PlanView, document, picture,
     remarks::without_usual,
     rows::{Row, outline, rows},
     sections::{sections, what_is_in_it},
@@ -36,6 +38,37 @@ const MOST: usize = 8;
 const MOST_ALONE: usize = 12;
 /// More kinds than this that the same becomes of, and nothing else, share a line.
 const MOST_PLAIN: usize = 3;
+
+impl Output for PlanView<'_> {
+    fn document(&self) -> impl Serialize {
+        Named(self.snapshot, document::PlanDocument::of(self))
+    }
+
+    fn other(&self, format: Format) -> Option<String> {
+        (format == Format::Name).then(|| names_of_deleted(self))
+    }
+
+    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
+        Some(picture::of_plan(self, options))
+    }
+
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        write(self, options, out)
+    }
+
+    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        verdict::write_line(self, options, out)
+    }
+}
+
+/// The objects that would be deleted, in order: in the first end, and then in the second. As gates do, it counts those
+/// that stay Terminating.
+fn names_of_deleted(view: &PlanView<'_>) -> String {
+    let gone = view.plan.both_ends().filter(|outcome| outcome.kind.removes());
+    each_once(gone.map(|outcome| outcome.object))
+        .map(|object| format!("{}\n", full_name(view.snapshot, object)))
+        .collect()
+}
 
 /// Writes the verdict, the lines, and the sections below them.
 pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {

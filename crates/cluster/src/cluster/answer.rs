@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use gc_core::model::RawObject;
 
-use super::{error::Failure, json, protobuf};
+use super::{json, protobuf};
 
 /// Bytes that can't be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,11 +75,6 @@ impl Answer {
     /// The apiVersion and kind of what the body is; empty if it doesn't say.
     pub(super) fn type_meta(&self) -> Result<(String, String), Malformed> {
         if self.is_protobuf() { protobuf::type_meta(&self.body) } else { json::type_meta(&self.body) }
-    }
-
-    /// Any answer but a success is a failure.
-    pub fn success(self) -> Result<Answer, Failure> {
-        if self.status.is_success() { Ok(self) } else { Err(self.refusal().into()) }
     }
 
     /// Reads what a refusal says, as far as its body can be decoded.

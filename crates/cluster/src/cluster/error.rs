@@ -6,7 +6,7 @@ use std::{error::Error, io, path::PathBuf, time::Duration};
 use gc_core::escape::visible;
 
 use super::{
-    answer::{Malformed, Refusal},
+    answer::{Answer, Malformed, Refusal},
     path::ObjectPath,
     transport::Unprocessed,
 };
@@ -218,6 +218,13 @@ impl From<Malformed> for Failure {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Failure::Refused(refusal)
+    }
+}
+
+impl Answer {
+    /// Any answer but a success is a failure.
+    pub fn success(self) -> Result<Answer, Failure> {
+        if self.status.is_success() { Ok(self) } else { Err(self.refusal().into()) }
     }
 }
 

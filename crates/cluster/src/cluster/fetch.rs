@@ -11,11 +11,11 @@ use percent_encoding::percent_decode_str;
 use gc_core::url;
 
 use super::{
-    credentials::{basic, program},
+    credentials::program,
     error::Failure,
     proxy,
-    request::{CONNECT_TIMEOUT, within},
-    transport,
+    request::within,
+    transport::{self, CONNECT_TIMEOUT, basic},
 };
 
 /// How often a URL is asked for at most, and the pause in between.

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::bounded;
 use gc_core::url;
 
-use super::{ConnectionOptions, error::ConnectError, proxy};
+use super::{ConnectionOptions, error::ConnectError, proxy, transport};
 
 /// The chosen configuration, ready to connect.
 pub(super) struct Chosen {
@@ -85,7 +85,7 @@ pub(super) fn choose(options: &ConnectionOptions, environment: &dyn Environment)
     }
     // kube's own retries go on for 15 minutes.
     config.default_retry = false;
-    config.connect_timeout = Some(super::request::CONNECT_TIMEOUT);
+    config.connect_timeout = Some(transport::CONNECT_TIMEOUT);
     Ok(chosen)
 }
 

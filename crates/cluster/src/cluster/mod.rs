@@ -12,6 +12,7 @@
 //! is left to show.
 
 mod answer;
+mod cache;
 mod connect;
 mod credentials;
 mod discovery;
@@ -38,6 +39,7 @@ mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 mod transport;
+mod version;
 mod watch;
 
 use std::{sync::Arc, time::Duration};

@@ -14,11 +14,6 @@ use crate::bounded;
 
 use super::{Connection, Exchange, answer::Answer, credentials::Lease, error::Failure, retry};
 
-/// The time limit for opening a connection.
-pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the server may be silent if no `--request-timeout` is given. `--request-timeout` limits a whole request, as
-/// in kubectl; this limit doesn't cut off a long list over a slow line.
-const LONGEST_SILENCE: Duration = Duration::from_secs(30);
 /// The largest buffer to reserve because of a Content-Length header.
 const LARGEST_RESERVE: usize = 16 << 20;
 /// The largest list to read at once, decompressed: far more than everything that an API server may hold.
@@ -42,31 +37,6 @@ pub(super) const METADATA_IN_JSON: &str = "application/json;as=PartialObjectMeta
 pub(super) const WHOLE: &str = "application/vnd.kubernetes.protobuf,application/json";
 /// The format that every server supports.
 pub(super) const JSON: &str = "application/json";
-
-/// The time limits of a request.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Limits {
-    /// For the whole request.
-    whole: Option<Duration>,
-    /// Between two pieces of the answer.
-    silence: Option<Duration>,
-}
-
-impl Limits {
-    /// The limits for a `--request-timeout`; zero means none.
-    pub(super) fn new(request_timeout: Option<Duration>) -> Self {
-        match request_timeout {
-            None => Limits { whole: None, silence: Some(LONGEST_SILENCE) },
-            Some(limit) => Limits { whole: Some(limit).filter(|limit| !limit.is_zero()), silence: None },
-        }
-    }
-
-    /// The same, but with the default limit if there is none, for background tasks, where a hanging request would go
-    /// unnoticed.
-    pub(super) fn or_some(self) -> Self {
-        if self.whole.is_some() || self.silence.is_some() { self } else { Limits::new(None) }
-    }
-}
 
 /// An answer without its body.
 type Head = http::response::Parts;

@@ -9,7 +9,7 @@ use std::{
 use flate2::read::MultiGzDecoder;
 use walkdir::WalkDir;
 
-use super::{ReadOptions, error::DumpError};
+use super::error::DumpError;
 use crate::bounded;
 use gc_core::{progress, url};
 
@@ -21,6 +21,25 @@ pub const EXAMPLE: &str = "example:";
 
 /// Dumps that the program brings to try the commands on, by name.
 pub type Examples = &'static [(&'static str, &'static [u8])];
+
+/// Fetches what is behind a URL; else says why not.
+pub type Fetch = fn(&str) -> Result<Vec<u8>, String>;
+
+/// How input is read.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOptions {
+    /// The limit for the size of all input together, decompressed, in bytes.
+    pub max_input: u64,
+    /// Fetches `http://` and `https://`.
+    pub fetch: Fetch,
+    /// What [`EXAMPLE`] may name.
+    pub examples: Examples,
+    /// Whether a plain dump proves that what it doesn't contain doesn't exist. Without, it proves that only of the
+    /// kinds and namespaces that it contains. Snapshot files record what they cover.
+    pub assume_complete: bool,
+    /// Whether to keep what decides when the cluster removes objects by itself ([`gc_core::reclaim`]).
+    pub for_reclaim: bool,
+}
 
 /// The content of an example, if the path means one.
 fn example(path: &str, examples: Examples) -> Result<Option<&'static [u8]>, DumpError> {

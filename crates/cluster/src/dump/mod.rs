@@ -29,7 +29,7 @@ mod text;
 pub mod yaml;
 
 pub use error::{DumpError, Place};
-pub use input::{EXAMPLE, Examples};
+pub use input::{EXAMPLE, Examples, Fetch, ReadOptions};
 pub use kustomize::kustomized;
 pub use snapshot_file::write;
 pub use snapshot_file::{folder_of, write_to_path};
@@ -41,25 +41,6 @@ use gc_core::{
 
 /// The default limit for the size of all input together, decompressed, in bytes.
 pub const MAX_INPUT: u64 = 4 << 30;
-
-/// Fetches what is behind a URL; else says why not.
-pub type Fetch = fn(&str) -> Result<Vec<u8>, String>;
-
-/// How input is read.
-#[derive(Clone, Copy, Debug)]
-pub struct ReadOptions {
-    /// The limit for the size of all input together, decompressed, in bytes.
-    pub max_input: u64,
-    /// Fetches `http://` and `https://`.
-    pub fetch: Fetch,
-    /// What [`EXAMPLE`] may name.
-    pub examples: Examples,
-    /// Whether a plain dump proves that what it doesn't contain doesn't exist. Without, it proves that only of the
-    /// kinds and namespaces that it contains. Snapshot files record what they cover.
-    pub assume_complete: bool,
-    /// Whether to keep what decides when the cluster removes objects by itself ([`gc_core::reclaim`]).
-    pub for_reclaim: bool,
-}
 
 /// Reads everything in `--from`: files, folders, `-` for standard input. URLs are errors.
 ///

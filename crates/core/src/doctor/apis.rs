@@ -20,7 +20,7 @@ use super::{
     code::Code,
     commands::one_after_another,
     finding::{Finding, Remedy},
-    stuck::since,
+    stuck::concern::since,
 };
 
 /// Finds resources that can't be read, and why.

@@ -16,7 +16,12 @@ use crate::{
 
 use crate::wording::thousands;
 
-use super::{commands::Commands, evidence::Evidence, finding::Finding, limit::Limit};
+use super::{
+    commands::Commands,
+    evidence::Evidence,
+    finding::{Finding, RecreatedDependent},
+    limit::Limit,
+};
 
 /// Controllers may work on a delete for this many seconds before they are reported.
 pub(super) const AT_WORK: i64 = 60;
@@ -53,20 +58,6 @@ pub struct Case<'a> {
     pub recovered: &'a FxHashSet<usize>,
     /// Who deleted what, as far as the user gave records of it.
     pub evidence: &'a Evidence,
-}
-
-/// A dependent that was created while its owner waited for its dependents to be deleted (S12). By the next look,
-/// another one may have replaced it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecreatedDependent {
-    /// The owner's uid.
-    pub owner: Symbol,
-    /// The dependent's uid.
-    pub uid: Symbol,
-    /// `Kind/name`.
-    pub name: String,
-    /// The creation time in Unix seconds.
-    pub created: i64,
 }
 
 /// What a probe object shows about the collector (R10.3).

@@ -10,11 +10,11 @@ use serde::{Serialize, Serializer};
 use crate::{
     command_line::ShellCommand,
     document::rfc3339,
-    model::{ObjectId, Reference, effects::Severity},
+    model::{ObjectId, Reference, Symbol, effects::Severity},
     simulate::Needs,
 };
 
-use super::{case::RecreatedDependent, code::Code};
+use super::code::Code;
 
 /// One cause of trouble, with all objects that it affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,20 @@ pub struct Finding {
     pub consequence: String,
     /// The remedies; the first does the least harm.
     pub remedies: Vec<Remedy>,
+}
+
+/// A dependent that was created while its owner waited for its dependents to be deleted (S12). By the next look,
+/// another one may have replaced it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecreatedDependent {
+    /// The owner's uid.
+    pub owner: Symbol,
+    /// The dependent's uid.
+    pub uid: Symbol,
+    /// `Kind/name`.
+    pub name: String,
+    /// The creation time in Unix seconds.
+    pub created: i64,
 }
 
 impl Finding {

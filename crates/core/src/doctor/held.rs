@@ -2,8 +2,8 @@
 
 use crate::{
     command_line::ShellCommand,
-    hold::{HOLD, Held, LABEL, UNCANCELLED},
-    model::{Object, ObjectId, Snapshot, Symbol},
+    hold::{Held, LABEL},
+    model::{HOLD, Object, ObjectId, Snapshot, Symbol, UNCANCELLED},
     wording::{age, count},
 };
 

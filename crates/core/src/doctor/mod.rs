@@ -37,11 +37,11 @@ use crate::{
     simulate::{Needs, obstacles::webhook_calls},
 };
 
-pub use case::{Case, Probed, RecreatedDependent};
+pub use case::{Case, Probed};
 pub use code::Code;
 pub use evidence::{Evidence, RecordedDelete, RecordedName};
 pub use explain::{Explained, Explanation, explain, foresee};
-pub use finding::{Diagnosis, Finding, Remedy};
+pub use finding::{Diagnosis, Finding, RecreatedDependent, Remedy};
 pub use limit::Limit;
 pub use vanished::{Vanished, vanished};
 

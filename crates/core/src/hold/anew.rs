@@ -1,13 +1,25 @@
 //! How a held object is created again: first in a form that makes its controller start nothing, then as it was.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::restore::{drop_finalizers_of_deletion, drop_server_fields, keep_items};
+use crate::model::{FOREGROUND_FINALIZER, HOLD, ORPHAN_FINALIZER, UNCANCELLED};
 
 use super::LABEL;
 
 /// The value of `spec.managedBy` of Jobs that are Kubernetes' own (pkg/apis/batch).
 pub(super) const JOB_CONTROLLER: &str = "kubernetes.io/job-controller";
+
+/// The fields that the server sets in every object.
+const METADATA: [&str; 8] = [
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+    "selfLink",
+];
 
 /// The two forms of an object that is created again.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +84,36 @@ fn set(object: &mut Value, field: &str, value: Value) -> Value {
     before
 }
 
+/// Removes what the server sets in every object.
+pub(crate) fn drop_server_fields(metadata: &mut Map<String, Value>) {
+    for field in METADATA {
+        metadata.remove(field);
+    }
+}
+
+/// Removes the foreground and orphan finalizers and those of a hold, which belong to the deletion that the restore
+/// undoes: with one of the collector's, a later delete of the new object would follow that policy whatever its own is.
+/// Keeps all other finalizers: their controllers would add them at once, but a delete before that must not leave behind
+/// what they guard.
+pub(crate) fn drop_finalizers_of_deletion(metadata: &mut Map<String, Value>) {
+    let Some(finalizers) = metadata.get_mut("finalizers").and_then(Value::as_array_mut) else { return };
+    let of_deletion = [FOREGROUND_FINALIZER, ORPHAN_FINALIZER, HOLD, UNCANCELLED];
+    finalizers.retain(|finalizer| !of_deletion.iter().any(|name| finalizer == name));
+    if finalizers.is_empty() {
+        metadata.remove("finalizers");
+    }
+}
+
+/// Keeps some items of a list, and removes the list if it is then empty.
+pub(crate) fn keep_items(object: &mut Map<String, Value>, field: &str, keep: impl FnMut(&Value) -> bool) {
+    let Some(list) = object.get_mut(field).and_then(Value::as_array_mut) else { return };
+    let before = list.len();
+    list.retain(keep);
+    if list.is_empty() && before > 0 {
+        object.remove(field);
+    }
+}
+
 /// Whether a Job is complete or has failed (pkg/controller/job/util: IsJobFinished).
 pub fn has_finished(job: &Value) -> bool {
     let is_end = |condition: &Value| {
@@ -105,7 +147,6 @@ pub fn counts_none(group: &str, live: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hold::{HOLD, UNCANCELLED};
 
     fn anew(group: &str, kind: &str, spec: Value, status: Value) -> Anew {
         let whole = json!({"apiVersion": format!("{group}/v1"), "kind": kind,

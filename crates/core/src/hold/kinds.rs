@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use crate::model::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER};
+use crate::model::{FOREGROUND_FINALIZER, HOLD, ORPHAN_FINALIZER, UNCANCELLED};
 
-use super::{HOLD, UNCANCELLED, anew::JOB_CONTROLLER};
+use super::anew::JOB_CONTROLLER;
 
 /// Why an object can't be held.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

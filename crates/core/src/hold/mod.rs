@@ -20,16 +20,14 @@ mod dependents;
 mod kinds;
 mod record;
 
+use crate::model::{HOLD, UNCANCELLED};
+
 pub use anew::{Anew, counted_pods, counts_none, has_finished, without_label};
+pub(crate) use anew::{drop_finalizers_of_deletion, drop_server_fields, keep_items};
 pub use dependents::{HeldDependent, is_guarded, original};
 pub use kinds::{NotHeld, adopts, meanwhile, why_not};
 pub use record::{About, HoldRecord, MOST, Malformed, SECRET_PREFIX, SECRET_TYPE, Stage, secret_name};
 
-/// The finalizer that holds an object.
-pub const HOLD: &str = "kubectl-gc/hold";
-/// The finalizer that an object has beside [`HOLD`] as long as its delete may go on: the first thing that is removed to
-/// take it back.
-pub const UNCANCELLED: &str = "kubectl-gc/uncancelled";
 /// The label of the Secret that stores a held object, and of the object that is created again, until all is as before;
 /// its value is the uid of the held object.
 pub const LABEL: &str = "kubectl-gc/hold";

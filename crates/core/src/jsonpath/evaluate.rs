@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{
-    Item, PathError,
-    parse::{Node, Slice},
-    values,
+    parse::{Node, PathError, Slice},
+    values::{self, Item},
 };
 
 /// How many values a template may touch, and how often it may touch each of a large document: ranges that are not ended

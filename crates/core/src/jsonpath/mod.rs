@@ -13,26 +13,15 @@ mod parse;
 mod tests;
 mod values;
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 pub use columns::{CustomColumns, relaxed};
 pub use order::SortKey;
+pub use parse::PathError;
 
 use evaluate::Evaluation;
 use parse::{Node, parse};
-
-/// Why a template is no template, or can't be applied to a document.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct PathError(pub String);
-
-impl PathError {
-    fn new(why: impl Into<String>) -> Self {
-        PathError(why.into())
-    }
-}
+use values::Item;
 
 /// A parsed template.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,20 +31,6 @@ pub struct JsonPath {
 
 // Numbers in a template come from text: none of them is NaN.
 impl Eq for JsonPath {}
-
-/// A value of a document, or one that only a template can make.
-#[derive(Clone, Debug, PartialEq)]
-enum Item<'v> {
-    Json(&'v Value),
-    Text(Cow<'v, str>),
-    Int(i64),
-    Float(f64),
-    Bool(bool),
-    /// One byte of a text: `*` and `..` take texts apart, as in kubectl.
-    Byte(u8),
-    /// What a range without any element is applied to.
-    Nothing,
-}
 
 impl JsonPath {
     /// # Errors

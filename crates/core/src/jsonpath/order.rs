@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::{PathError, values::type_of};
+use super::{parse::PathError, values::type_of};
 use crate::quantity::quantity;
 
 /// What sorts a row: what is missing comes first. kubectl compares two texts as quantities if both are some, else as

@@ -1,11 +1,20 @@
 //! Reads templates as client-go's `util/jsonpath/parser.go` does, with its oddities.
 
-use super::PathError;
-
 /// How deep filters and unions may stand in each other. The parser's own rules allow less.
 const DEEPEST: usize = 16;
 /// The longest template.
 const LONGEST: usize = 1 << 16;
+
+/// Why a template is no template, or can't be applied to a document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PathError(pub String);
+
+impl PathError {
+    pub(super) fn new(why: impl Into<String>) -> Self {
+        PathError(why.into())
+    }
+}
 
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,21 @@ use std::{borrow::Cow, cmp::Ordering};
 use serde::Serialize;
 use serde_json::{Value, ser::PrettyFormatter};
 
-use super::{Item, PathError};
+use super::parse::PathError;
+
+/// A value of a document, or one that only a template can make.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Item<'v> {
+    Json(&'v Value),
+    Text(Cow<'v, str>),
+    Int(i64),
+    Float(f64),
+    Bool(bool),
+    /// One byte of a text: `*` and `..` take texts apart, as in kubectl.
+    Byte(u8),
+    /// What a range without any element is applied to.
+    Nothing,
+}
 
 /// Writes a text as it is, and every other value as JSON.
 pub(super) fn print(item: &Item<'_>, text: &mut String) {

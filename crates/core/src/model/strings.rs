@@ -14,6 +14,11 @@ pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 pub const ORPHAN_FINALIZER: &str = "orphan";
 /// The finalizer that keeps a CustomResourceDefinition until its instances are gone (R1.26).
 pub(crate) const DEFINITION_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
+/// The finalizer that holds an object.
+pub const HOLD: &str = "kubectl-gc/hold";
+/// The finalizer that an object has beside [`HOLD`] as long as its delete may go on: the first thing that is removed to
+/// take it back.
+pub const UNCANCELLED: &str = "kubectl-gc/uncancelled";
 
 /// An interned string. Symbols of the same [`Strings`] are equal if and only if their texts are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]

@@ -17,7 +17,6 @@ pub use crate::simulate::OutcomeKind;
 use super::{
     note::Note,
     reaction::{Afterwards, ClaimsOfSet, OutsideEffect},
-    then::Then,
 };
 
 /// The state of an object at the end.
@@ -193,6 +192,19 @@ pub struct Plan {
     pub needs: Needs,
     /// How many steps were simulated, in all orders together.
     pub steps: u64,
+}
+
+/// What follows once all others have done their part.
+#[derive(Clone, Debug, Default)]
+pub struct Then {
+    /// What they have to do, in the order in which the delete comes to it.
+    pub once: Vec<Finished>,
+    /// The second end of each object whose second end differs from its first.
+    pub outcomes: Vec<Outcome>,
+    /// The effects that only the second end has, the worst first.
+    pub effects: Vec<OutsideEffect>,
+    /// The controllers of all finalizers in `once`.
+    pub controllers: Controllers,
 }
 
 impl Plan {

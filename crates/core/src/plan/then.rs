@@ -5,29 +5,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::ObjectId,
-    simulate::{Controllers, Finished, Request, SimContext, State},
+    simulate::{Finished, Request, SimContext, State},
     wording::each_once,
 };
 
 use super::{
     build::likeliest,
-    outcome::{After, Outcome, OutcomeKind, Plan},
+    outcome::{After, Outcome, OutcomeKind, Plan, Then},
     reaction::OutsideEffect,
     side_effects::add_side_effects,
 };
-
-/// What follows once all others have done their part.
-#[derive(Clone, Debug, Default)]
-pub struct Then {
-    /// What they have to do, in the order in which the delete comes to it.
-    pub once: Vec<Finished>,
-    /// The second end of each object whose second end differs from its first.
-    pub outcomes: Vec<Outcome>,
-    /// The effects that only the second end has, the worst first.
-    pub effects: Vec<OutsideEffect>,
-    /// The controllers of all finalizers in `once`.
-    pub controllers: Controllers,
-}
 
 impl Plan {
     /// The outcomes of both ends: each object's first, then each one's second that differs.

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! scene      the objects by kind, and what is known of them     removal  what goes: when, why, and with what
-//! settings   what nobody can read of the controllers            stays    what doesn't go, though one might expect it
+//! settings   what nobody can read of the controllers            refused  which removals admission may refuse
 //! jobs, cron_jobs, replica_sets, revisions, pods, volumes, claims, certificates, tokens, account_tokens, leases
-//!            each finds what one controller removes             takes    what the collector removes with it
+//!            each finds what one controller removes
 //! ```
 
 mod account_tokens;
@@ -20,7 +20,6 @@ mod replica_sets;
 mod revisions;
 mod scene;
 mod settings;
-mod takes;
 mod tokens;
 mod volumes;
 
@@ -32,6 +31,7 @@ use crate::{
 pub use removal::{End, Freed, Held, Reason, Removal, Stays, When};
 pub use settings::{Assumption, Settings};
 
+use removal::Found;
 use scene::Scene;
 
 /// What a cluster will remove by itself, and what it won't.
@@ -124,23 +124,5 @@ pub fn absence(snapshot: &Snapshot, removal: &Removal) -> Option<Coordinate> {
         Rule::R12_7 => coordinate(snapshot, "Node", "", snapshot.facts.pod(object)?.node.as_deref()?),
         Rule::R12_10 => claim_named(snapshot, object),
         _ => None,
-    }
-}
-
-/// What the sorts have found so far.
-#[derive(Default)]
-struct Found {
-    /// By one reason each.
-    removals: Vec<(ObjectId, Reason)>,
-    stays: Vec<Stays>,
-}
-
-impl Found {
-    fn goes(&mut self, object: ObjectId, reason: Reason) {
-        self.removals.push((object, reason));
-    }
-
-    fn stays(&mut self, object: ObjectId, rule: Rule, why: impl Into<String>) {
-        self.stays.push(Stays { object, rule, why: why.into() });
     }
 }

@@ -10,7 +10,11 @@ use crate::{
     },
 };
 
-use super::{Found, Reason, When, removal::is_held, scene::Scene, takes};
+use super::{
+    Found, Reason, When,
+    removal::{all_taken, is_held},
+    scene::Scene,
+};
 
 const CONTROLLER: &str = "pod-garbage-collector-controller";
 /// `gc_controller.go`: `gcCheckPeriod`.
@@ -95,7 +99,7 @@ fn sooner(scene: &Scene<'_>, graph: &OwnerGraph, found: &Found) -> Sooner {
     let is_due = |when: &When| when.earliest(scene.now).is_some_and(|time| time <= scene.now + EVERY);
     let (mut may_go, mut go) = (FxHashSet::default(), FxHashSet::default());
     for (id, reason) in found.removals.iter().filter(|(_, reason)| is_due(&reason.when)) {
-        let taken = takes::of(scene, graph, *id);
+        let taken = all_taken(scene, graph, *id);
         if reason.doubt.is_none() {
             go.insert(*id);
             // What is held may keep its dependents.

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Serialize, Serializer};
 
 use crate::{
     document::as_rfc3339,
-    graph::OwnerGraph,
+    graph::{NodeId, OwnerGraph, Verdict},
     model::{
         ObjectId, Rule, Symbol,
         effects::{self, known_finalizer},
@@ -16,7 +16,7 @@ use crate::{
     server::Propagation,
 };
 
-use super::{scene::Scene, takes};
+use super::scene::Scene;
 
 /// When an object goes. All times are in Unix seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -202,6 +202,24 @@ pub struct Stays {
     pub why: String,
 }
 
+/// What the sorts have found so far.
+#[derive(Default)]
+pub(super) struct Found {
+    /// By one reason each.
+    pub(super) removals: Vec<(ObjectId, Reason)>,
+    pub(super) stays: Vec<Stays>,
+}
+
+impl Found {
+    pub(super) fn goes(&mut self, object: ObjectId, reason: Reason) {
+        self.removals.push((object, reason));
+    }
+
+    pub(super) fn stays(&mut self, object: ObjectId, rule: Rule, why: impl Into<String>) {
+        self.stays.push(Stays { object, rule, why: why.into() });
+    }
+}
+
 /// One removal for each object, the earliest first.
 pub(super) fn merged(scene: &Scene<'_>, graph: &OwnerGraph, found: Vec<(ObjectId, Reason)>) -> Vec<Removal> {
     let mut by_object: FxHashMap<ObjectId, Vec<Reason>> = FxHashMap::default();
@@ -240,7 +258,7 @@ fn removal(scene: &Scene<'_>, graph: &OwnerGraph, object: ObjectId, reasons: Vec
         of.map(|(_, reason)| reason).filter(|reason| reason.propagation == propagation).collect::<Vec<_>>()
     };
     let (foreground, background) = (among(Propagation::Foreground), among(Propagation::Background));
-    let all = takes::of(scene, graph, object);
+    let all = all_taken(scene, graph, object);
     // A second delete, in the background, takes the collector's finalizer of a first in the foreground (R1.43): what is
     // held by others keeps its dependents from then on.
     let (takes, may_take) = match (foreground.is_empty(), background.is_empty()) {
@@ -269,6 +287,40 @@ fn bytes(scene: &Scene<'_>, id: ObjectId) -> u64 {
         Some(ReclaimFacts::Volume(volume)) => volume.bytes.unwrap_or_default(),
         _ => 0,
     }
+}
+
+/// What the collector removes with an object: dependents of which every owner goes, or is gone already (§8). In the order
+/// of the snapshot. A dependent with a finalizer of another controller is among them: it is deleted, too.
+pub(super) fn all_taken(scene: &Scene<'_>, graph: &OwnerGraph, object: ObjectId) -> Vec<ObjectId> {
+    let mut going: FxHashSet<ObjectId> = FxHashSet::from_iter([object]);
+    let mut uids: FxHashSet<Symbol> = FxHashSet::from_iter([scene.object(object).uid]);
+    let mut open = vec![object];
+    while let Some(owner) = open.pop() {
+        for dependent in graph.dependents(NodeId::from(owner)) {
+            if going.contains(dependent) || !is_left_alone(scene, graph, *dependent, &uids) {
+                continue;
+            }
+            going.insert(*dependent);
+            // What is held keeps its own dependents.
+            if !is_held(scene, *dependent) {
+                uids.insert(scene.object(*dependent).uid);
+                open.push(*dependent);
+            }
+        }
+    }
+    going.remove(&object);
+    let mut going: Vec<ObjectId> = going.into_iter().collect();
+    going.sort_unstable();
+    going
+}
+
+/// Whether no owner is left but those that go.
+fn is_left_alone(scene: &Scene<'_>, graph: &OwnerGraph, id: ObjectId, uids: &FxHashSet<Symbol>) -> bool {
+    let object = scene.object(id);
+    object.owners.iter().all(|reference| {
+        let verdict = || Verdict::of(scene.snapshot, graph, reference, object.namespace);
+        uids.contains(&reference.uid) || matches!(verdict(), Verdict::Dangling(_))
+    })
 }
 
 /// Whether an object stays in Terminating once it is deleted.

@@ -3,24 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::{
-    hold::{HOLD, UNCANCELLED},
-    model::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER},
-};
+use crate::hold::{drop_finalizers_of_deletion, drop_server_fields, keep_items};
 
 use super::archived::Place;
-
-/// The fields that the server sets in every object.
-const METADATA: [&str; 8] = [
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "managedFields",
-    "selfLink",
-];
 
 /// Annotations that a controller sets when its work is done, which it has to do again.
 const ANNOTATIONS: &[(&str, &str, &[&str])] = &[
@@ -72,26 +57,6 @@ pub(super) fn as_created(place: &Place, whole: &Value) -> Value {
     }
     clean_kind(place, fields);
     object
-}
-
-/// Removes what the server sets in every object.
-pub(crate) fn drop_server_fields(metadata: &mut Map<String, Value>) {
-    for field in METADATA {
-        metadata.remove(field);
-    }
-}
-
-/// Removes the foreground and orphan finalizers and those of a hold, which belong to the deletion that the restore
-/// undoes: with one of the collector's, a later delete of the new object would follow that policy whatever its own is.
-/// Keeps all other finalizers: their controllers would add them at once, but a delete before that must not leave behind
-/// what they guard.
-pub(crate) fn drop_finalizers_of_deletion(metadata: &mut Map<String, Value>) {
-    let Some(finalizers) = metadata.get_mut("finalizers").and_then(Value::as_array_mut) else { return };
-    let of_deletion = [FOREGROUND_FINALIZER, ORPHAN_FINALIZER, HOLD, UNCANCELLED];
-    finalizers.retain(|finalizer| !of_deletion.iter().any(|name| finalizer == name));
-    if finalizers.is_empty() {
-        metadata.remove("finalizers");
-    }
 }
 
 fn clean_kind(place: &Place, object: &mut Map<String, Value>) {
@@ -197,16 +162,6 @@ fn remove_from(object: &mut Map<String, Value>, field: &str, names: &[&str]) {
         map.remove(*name);
     }
     if map.is_empty() && before > 0 {
-        object.remove(field);
-    }
-}
-
-/// Keeps some items of a list, and removes the list if it is then empty.
-pub(crate) fn keep_items(object: &mut Map<String, Value>, field: &str, keep: impl FnMut(&Value) -> bool) {
-    let Some(list) = object.get_mut(field).and_then(Value::as_array_mut) else { return };
-    let before = list.len();
-    list.retain(keep);
-    if list.is_empty() && before > 0 {
         object.remove(field);
     }
 }

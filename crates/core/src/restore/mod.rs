@@ -25,7 +25,6 @@ mod testing;
 
 pub use archived::{Archived, Malformed, OwnerReference, Place};
 pub use compare::{Difference, differences};
-pub(crate) use fields::{drop_finalizers_of_deletion, drop_server_fields, keep_items};
 pub use left_out::LeftOut;
 pub use lost::{Lost, lost};
 pub use order::{Need, creation_order, rank};

@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Symbol, facts::PodFacts};
+use crate::model::{Propagation, Symbol, facts::PodFacts};
 
 use super::{
     kinds::{KindRules, OwnDelete},
-    propagation::Propagation,
     stored::Stored,
 };
 

@@ -1,8 +1,6 @@
 //! Kinds that the API server treats specially (§1.5, §1.6, §1.9).
 
-use crate::model::{ObjectId, Resource, Snapshot, is_built_in_group};
-
-use super::propagation::Propagation;
+use crate::model::{ObjectId, Propagation, Resource, Snapshot, is_built_in_group};
 
 /// Which implementation of DELETE a kind has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,11 +3,10 @@
 pub mod delete;
 pub mod kinds;
 mod patch;
-mod propagation;
 mod stored;
 
+pub use crate::model::Propagation;
 pub use delete::{DeleteAnswer, DeleteOptions, delete};
 pub use kinds::{KindRules, OwnDelete};
 pub use patch::{Patch, PatchAnswer, patch};
-pub use propagation::Propagation;
 pub use stored::Stored;

@@ -9,7 +9,7 @@ use crate::{
 
 use super::{
     reference_status::{ReferenceStatus, ResolvedReference},
-    walk::{Direction, Entry, Showing, Tree},
+    walk::{Direction, Entry, Showing, Tree, known_instead},
 };
 
 /// Why a terminating object still exists.
@@ -184,14 +184,6 @@ fn object_marks(
     {
         marks.push(Mark::NotWatched(why.clone()));
     }
-}
-
-/// The object that the collector knows by the uid of this one (R3.5). Kinds that it doesn't watch are ignored: events
-/// are served in two groups.
-pub(crate) fn known_instead(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Option<ObjectId> {
-    let watched = |id: &ObjectId| snapshot.resources.not_watched(snapshot.object(*id).resource).is_none();
-    let other = graph.by_uid(snapshot.object(id).uid).and_then(|other| graph.object(other))?;
-    (other != id && watched(&id) && watched(&other)).then_some(other)
 }
 
 /// `Kind/name` as written in a reference.

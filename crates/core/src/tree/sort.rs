@@ -1,6 +1,5 @@
 //! `--sort-by`: the order of siblings by a field of their metadata.
 
-use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -9,7 +8,7 @@ use crate::{
     model::{ObjectId, Snapshot, Symbol},
 };
 
-use super::walk::Tree;
+use super::walk::{Places, Tree};
 
 /// The fields that lists of metadata contain and a snapshot keeps.
 const FIELDS: [&str; 12] = [
@@ -33,9 +32,6 @@ pub struct SortBy {
     path: JsonPath,
     template: String,
 }
-
-/// The place of each object among its siblings. Equal places keep their order.
-pub type Places = FxHashMap<ObjectId, u32>;
 
 impl SortBy {
     /// Reads kubectl's `--sort-by`.

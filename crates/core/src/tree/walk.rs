@@ -11,11 +11,12 @@ use crate::{
 };
 
 use super::{
-    marks::known_instead,
     roots::{self, Root},
-    sort::Places,
     types::TypeFilter,
 };
+
+/// The place of each object among its siblings. Equal places keep their order.
+pub type Places = FxHashMap<ObjectId, u32>;
 
 /// The direction of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -323,4 +324,12 @@ fn owners_of(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Vec<Child
         Some((node, (id, position as u32)))
     };
     snapshot.object(id).owners.iter().enumerate().filter_map(owner).collect()
+}
+
+/// The object that the collector knows by the uid of this one (R3.5). Kinds that it doesn't watch are ignored: events
+/// are served in two groups.
+pub(crate) fn known_instead(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Option<ObjectId> {
+    let watched = |id: &ObjectId| snapshot.resources.not_watched(snapshot.object(*id).resource).is_none();
+    let other = graph.by_uid(snapshot.object(id).uid).and_then(|other| graph.object(other))?;
+    (other != id && watched(&id) && watched(&other)).then_some(other)
 }

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::cluster::{Connection, Failure, path::ObjectPath};
 use gc_core::{
-    hold::{HOLD, Held, HoldRecord, Stage, UNCANCELLED},
-    model::Identity,
+    hold::{Held, HoldRecord, Stage},
+    model::{HOLD, Identity, UNCANCELLED},
     server::Propagation,
 };
 

@@ -21,9 +21,9 @@ use crate::{
 };
 use gc_core::{
     hold::{
-        Anew, HOLD, Held, HeldDependent, Stage, UNCANCELLED, counted_pods, counts_none, has_finished, is_guarded,
-        original, without_label,
+        Anew, Held, HeldDependent, Stage, counted_pods, counts_none, has_finished, is_guarded, original, without_label,
     },
+    model::{HOLD, UNCANCELLED},
     restore::sets_status,
     server::Propagation,
 };

@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::cluster::testing::{RecordedRequest, Say, json as say, mix_ups, refuse, serve};
-use gc_core::hold::{About, HOLD, HeldDependent, HoldRecord, Stage, UNCANCELLED};
+use gc_core::{
+    hold::{About, HeldDependent, HoldRecord, Stage},
+    model::{HOLD, UNCANCELLED},
+};
 
 use super::*;
 

@@ -21,7 +21,7 @@ use gc_core::{
 };
 
 use super::{
-    CompletedWrite, SweepEvent, What, WriteFailure,
+    event::{CompletedWrite, SweepEvent, What, WriteFailure},
     state::{Place, Shared, State},
 };
 

@@ -23,7 +23,7 @@ use gc_core::{
     model::{API_SERVICE, Described, Gap, Identity, Resource, Resources, UNDISCOVERED, group_version_of_service},
 };
 
-use super::{Coverage, Settings, SweepEvent, SweepObserver, Sweeper, names, state::Unseen};
+use super::{Coverage, Settings, SweepEvent, SweepObserver, Sweeper, SyncStatus, names, state::Unseen};
 
 /// How long to wait for the first lists; then work begins without the missing ones (R2.6).
 const FIRST_LISTS: Duration = Duration::from_secs(30);
@@ -43,15 +43,6 @@ const MOST_EVENTS: usize = 10_000;
 
 /// How often [`SweepEvent::Alive`] is told.
 const HEARTBEAT: Duration = Duration::from_secs(1);
-
-/// Which resources the sweep knows all objects of.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SyncStatus {
-    /// How many resources are synced.
-    pub synced: usize,
-    /// What is not synced, and why: resources, and group versions that could not be discovered.
-    pub missing: Vec<(String, String)>,
-}
 
 /// Sweeps until `ends` is done, and then finishes the work under way. `connection` carries writes and look-ups,
 /// `reading` lists and watches.

@@ -13,6 +13,7 @@
 //! * An observed item isn't read before it is examined: the write that follows fails if it has changed since.
 
 mod asking;
+mod event;
 mod keep_on;
 mod state;
 #[cfg(test)]
@@ -25,35 +26,27 @@ use std::{
 };
 
 use rustc_hash::FxHashSet;
-use state::{ItemFailure, Shared, Unseen};
 use tokio::task::JoinHandle;
 
 use crate::cluster::Connection;
 use gc_core::{
     collector::{
-        GraphView as _, Identity as Coordinates, Known, Reason,
-        live::{Complaint, KindId, Limit, Live},
+        GraphView as _, Identity as Coordinates, Known,
+        live::{Complaint, KindId, Live},
     },
     graph::NodeId,
     model::{Gap, Identity, RawObject, Resource, Resources, Symbol},
-    server::Propagation,
 };
 
-pub use keep_on::{SyncStatus, keep_sweeping};
-pub use state::Coverage;
+use self::state::{ItemFailure, Shared, Unseen};
+pub use self::{
+    event::{CompletedWrite, Failed, QueueName, SweepEvent, SweepObserver, SyncStatus, What, WriteFailure},
+    keep_on::keep_sweeping,
+    state::{Coverage, Settings},
+};
 
 /// How often to check whether all workers have ended.
 const UNTIL_STOPPED: Duration = Duration::from_millis(5);
-
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// How many items of each queue are worked on at once.
-    pub workers: usize,
-    /// Whether a missing API path proves that an object is gone (R3.16), as it does for the collector.
-    pub trust_missing_apis: bool,
-    /// Which objects may be written to.
-    pub limit: Limit,
-}
 
 /// A running collector. Dropping it stops the workers.
 pub struct Sweeper {
@@ -216,84 +209,3 @@ impl Drop for Sweeper {
         }
     }
 }
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum QueueName {
-    ToDelete,
-    ToOrphan,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CompletedWrite {
-    pub object: Identity,
-    pub what: What,
-    pub why: Reason,
-}
-
-/// What a write did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum What {
-    /// A DELETE with this propagation policy.
-    Deleted(Propagation),
-    /// References were removed.
-    Stripped,
-    /// References were made non-blocking.
-    Unblocked,
-    /// A finalizer of the collector was removed.
-    Finalized,
-}
-
-/// Why a write was not done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum WriteFailure {
-    /// The object no longer exists.
-    Gone,
-    /// The object has changed in between.
-    Conflict,
-    /// The API server refused, or didn't answer.
-    Failed,
-}
-
-/// Something that could not be done or read.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Failed {
-    pub object: Identity,
-    /// In words.
-    pub why: String,
-    /// How often in a row.
-    pub times: u32,
-    /// Whether it is tried again; otherwise, it would always fail in the same way (L3).
-    pub retried: bool,
-}
-
-/// What happens in a sweep.
-#[derive(Debug)]
-pub enum SweepEvent<'e> {
-    /// `added` items were added to a queue, which now has `depth`.
-    Queued { queue: QueueName, added: u64, depth: usize },
-    /// A worker, by its number, takes an item of a queue that has waited this long.
-    Begun { queue: QueueName, worker: usize, waited: Duration },
-    /// The worker is done with its item.
-    Done { queue: QueueName, worker: usize },
-    /// An item will be tried again after a pause.
-    Retried(QueueName),
-    /// A write is done.
-    Written(&'e CompletedWrite),
-    /// A write was not done.
-    NotWritten { what: What, reason: &'e Reason, why: WriteFailure },
-    /// Something could not be done or read.
-    Failed(&'e Failed),
-    /// Of a sweep that keeps running: which resources it knows, when work begins and whenever that changes.
-    Synced(&'e SyncStatus),
-    /// Resources that can't be watched, and why: lists are read instead, again and again. Reported once for each.
-    Polled(Vec<(String, String)>),
-    /// A discovery failed.
-    Undiscovered(&'e str),
-    /// So many watch events were applied in this time, and others are waiting.
-    TookIn { events: usize, waiting: usize, took: Duration },
-    /// A sign of life, with the number of known objects, and of virtual nodes.
-    Alive { objects: usize, only_named: usize },
-}
-
-/// Hears what happens. It is called during the work, by several tasks, so it must return quickly.
-pub type SweepObserver = Arc<dyn Fn(SweepEvent<'_>) + Send + Sync>;

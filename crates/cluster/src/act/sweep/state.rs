@@ -17,13 +17,26 @@ use crate::cluster::{
 use gc_core::{
     collector::{
         GraphView as _, Identity as Coordinates,
-        live::{KindId, Live},
+        live::{KindId, Limit, Live},
     },
     graph::{Address, NodeId, map},
     model::{Identity, Resources, Symbol},
 };
 
-use super::{Failed, QueueName, Settings, SweepEvent, SweepObserver, asking::WorkItem};
+use super::{
+    asking::WorkItem,
+    event::{Failed, QueueName, SweepEvent, SweepObserver},
+};
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many items of each queue are worked on at once.
+    pub workers: usize,
+    /// Whether a missing API path proves that an object is gone (R3.16), as it does for the collector.
+    pub trust_missing_apis: bool,
+    /// Which objects may be written to.
+    pub limit: Limit,
+}
 
 /// What can't be read at present, in which dependents may hide.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,7 +13,10 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::cluster::testing::{RecordedRequest, Say, absent, json as say, mix_ups, pods, refuse, serve};
-use gc_core::model::{RawReference, Resource};
+use gc_core::{
+    collector::live::Limit,
+    model::{RawReference, Resource},
+};
 
 /// How long to wait for further writes: a sweeper's pauses double from five milliseconds on.
 const QUIET: Duration = Duration::from_millis(300);

@@ -13,8 +13,8 @@ use gc_core::{
 };
 
 use super::{
-    QueueName, SweepEvent,
     asking::WorkItem,
+    event::{QueueName, SweepEvent},
     state::{Shared, State},
 };
 

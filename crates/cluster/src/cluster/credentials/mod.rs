@@ -17,7 +17,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use base64::Engine as _;
 use http::{HeaderMap, HeaderValue, Request, header};
 use kube::{
     Client, Config,
@@ -244,15 +243,7 @@ fn authorization(user: &mut AuthInfo) -> Result<Option<HeaderValue>, String> {
     }
     let Some(name) = name else { return Ok(None) };
     let password = password.as_ref().map(|password| password.expose_secret()).unwrap_or_default();
-    basic(format!("{name}:{password}")).map(Some)
-}
-
-/// The header for a `NAME:PASSWORD`.
-pub(crate) fn basic(pair: impl AsRef<[u8]>) -> Result<HeaderValue, String> {
-    let mut value = HeaderValue::try_from(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair)))
-        .map_err(|_| "the password has characters that no HTTP header can have".to_owned())?;
-    value.set_sensitive(true);
-    Ok(value)
+    transport::basic(format!("{name}:{password}")).map(Some)
 }
 
 /// This program, as kubectl names itself: `kubectl-gc/0.1.0 (linux/amd64)`.

@@ -29,9 +29,7 @@ use percent_encoding::percent_decode_str;
 use tokio::net::TcpStream;
 use tower::{Service, ServiceExt as _, util::BoxCloneSyncService};
 
-use crate::cluster::credentials::basic;
-
-use super::BoxError;
+use super::{BoxError, basic};
 
 /// client-go's `net.Dialer` has the same.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);

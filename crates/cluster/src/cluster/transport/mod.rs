@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use base64::Engine as _;
 use futures::{
     FutureExt as _, TryFutureExt as _,
     future::{self, BoxFuture, Shared},
@@ -39,6 +40,9 @@ use self::{
 const TRIES: u32 = 6;
 /// The pause before the third of these; each later one is twice as long, as Go's begin with a second.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// The time limit for opening a connection.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 type BoxError = Box<dyn Error + Send + Sync>;
 /// The body of an answer.
@@ -195,6 +199,14 @@ impl Http2 {
         let open = Connections::start(io, self.settings).await;
         Ok(Some(open.map_err(|error| Unconnected(Arc::new(error)))?))
     }
+}
+
+/// The header for a `NAME:PASSWORD`.
+pub(super) fn basic(pair: impl AsRef<[u8]>) -> Result<HeaderValue, String> {
+    let mut value = HeaderValue::try_from(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair)))
+        .map_err(|_| "the password has characters that no HTTP header can have".to_owned())?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -13,10 +13,40 @@ use tokio::sync::{
 
 use gc_core::model::{ObjectEvent, ResourceId};
 
-use super::{
-    WatchEvent,
-    watches::{LostWatch, WatchUpdates, WatchedList},
-};
+use super::WatchEvent;
+
+/// A watched resource, and the namespace that its watch is limited to; `None`: all.
+pub(super) type WatchedList = (ResourceId, Option<String>);
+
+/// The watch events since the last call.
+#[derive(Debug, Default)]
+pub struct WatchUpdates {
+    /// The latest event of each object; a replacement comes after the object it replaces.
+    pub seen: Vec<ObjectEvent>,
+    /// Watches that may have missed changes.
+    pub lost: Vec<LostWatch>,
+    /// Resources that are listed again and again because their watch fails, and why. Nothing is missed.
+    pub polled: Vec<(ResourceId, String)>,
+}
+
+impl WatchUpdates {
+    /// Whether there is nothing new.
+    pub fn is_empty(&self) -> bool {
+        self.seen.is_empty() && self.lost.is_empty() && self.polled.is_empty()
+    }
+}
+
+/// A watch that missed changes and new objects of this resource. Important objects have to be requested one by one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostWatch {
+    pub resource: ResourceId,
+    /// The namespace that the watch is limited to; `None` means all namespaces.
+    pub namespace: Option<String>,
+    /// The reason, for messages.
+    pub reason: String,
+    /// Whether the watch continues from now on; if not, it never will.
+    pub watched: bool,
+}
 
 /// Collects the events of all watches. Keeps only the latest event of each object, so that it doesn't grow while
 /// nothing is taken: a user may think about a question for a long time.

@@ -1,7 +1,10 @@
 //! Lists a resource again where its watch fails, and finds out what has changed since: for whoever has a list of it
 //! already, and waits for what has changed.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use rustc_hash::FxHashMap;
 use tokio::{sync::watch::Receiver, time::sleep};
@@ -12,8 +15,7 @@ use gc_core::model::{ListRecord, RawObject, ResourceId, Snapshot, is_older};
 use super::{
     WatchEvent,
     position::{ENDS_AT_ONCE, End, Why, is_final},
-    task::WatchTask,
-    watches::{Doubts, Place},
+    task::{Place, WatchTask},
 };
 
 /// After this many useless streams in a row, lists tell what the watch doesn't. A single failure is soon over, and a
@@ -25,6 +27,9 @@ const PAUSES: (Duration, Duration) = retry::BETWEEN_LISTS_OF_A_PASS;
 const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
 /// How many lists are read before a watch that is refused is tried again.
 const LISTS_TO_A_TRY: u32 = 12;
+
+/// Resources whose watches have to show that they work, each since when.
+pub(super) type Doubts = BTreeMap<ResourceId, Instant>;
 
 /// What is known of a resource's objects, to compare lists with: all that was told.
 pub(super) struct Lists {

@@ -26,8 +26,10 @@ use std::time::Instant;
 
 use gc_core::model::RawObject;
 
-pub use monitors::{Discoveries, FollowChanges, MonitorId, Monitors};
-pub use watches::{LostWatch, WatchUpdates, Watches};
+pub use inbox::{LostWatch, WatchUpdates};
+pub use monitors::{Discoveries, FollowChanges, Monitors};
+pub use task::MonitorId;
+pub use watches::Watches;
 
 /// An event of a watched resource.
 #[derive(Clone, Debug, PartialEq)]

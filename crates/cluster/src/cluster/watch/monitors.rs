@@ -21,18 +21,13 @@ use gc_core::model::{Gap, Resource, Resources};
 
 use super::{
     WatchEvent,
-    task::{Sink, WatchTask},
-    watches::{Places, places},
+    task::{MonitorId, Numbered, Places, Sink, WatchTask, places},
 };
 
 /// The largest number of waiting events.
 pub(super) const WAITING: usize = 4096;
 /// The largest number of events to take at once.
 const AT_ONCE: usize = 1024;
-
-/// The caller's number for a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MonitorId(pub u32);
 
 /// Follows resources until it is dropped.
 pub struct Monitors {
@@ -53,9 +48,6 @@ pub struct FollowChanges {
     pub stopped: Vec<MonitorId>,
     pub begun: Vec<(MonitorId, Resource)>,
 }
-
-/// An event, with the number of its task: the events of stopped ones are ignored.
-pub(super) type Numbered = (usize, MonitorId, WatchEvent);
 
 struct Running {
     resource: Resource,

@@ -10,8 +10,9 @@ use std::{
 
 use super::{
     WatchEvent,
-    monitors::{MonitorId, Monitors, WAITING},
+    monitors::{Monitors, WAITING},
     position::SILENT,
+    task::MonitorId,
 };
 use crate::cluster::testing::{RecordedRequest, Say, begins_at, bookmark, event, json, open, pods, refuse, serve};
 use gc_core::model::Resource;
@@ -294,11 +295,11 @@ async fn what_hangs_holds_up_nobody() {
 #[tokio::test]
 async fn there_is_always_a_limit() {
     let mut connection = serve(|_| refuse(500)).await;
-    connection.limits = crate::cluster::request::Limits::new(Some(Duration::ZERO));
+    connection.limits = crate::cluster::connect::Limits::new(Some(Duration::ZERO));
     let monitors = Monitors::new(connection);
     assert_ne!(
         format!("{:?}", monitors.connection.limits),
-        format!("{:?}", crate::cluster::request::Limits::default())
+        format!("{:?}", crate::cluster::connect::Limits::default())
     );
 }
 

@@ -3,13 +3,14 @@
 //! them out.
 
 use std::{
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use http::StatusCode;
 use tokio::{
-    sync::mpsc::Sender,
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc::Sender},
     time::{sleep, timeout},
 };
 
@@ -18,15 +19,20 @@ use gc_core::model::RawObject;
 
 use super::{
     WatchEvent,
-    inbox::Inbox,
+    inbox::{Inbox, WatchedList},
     lists::Lists,
-    monitors::{MonitorId, Numbered},
     position::{ENDS_AT_ONCE, End, Line, Position, USEFUL, Why, is_final},
-    watches::{Place, Places, WatchedList},
 };
 
 /// A server that has not begun to answer by then counts as failing, if lists can take the watch's place.
 const LONGEST_BEGINNING: Duration = Duration::from_secs(10);
+
+/// The caller's number for a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MonitorId(pub u32);
+
+/// An event, with the number of its task: the events of stopped ones are ignored.
+pub(super) type Numbered = (usize, MonitorId, WatchEvent);
 
 /// Where events go. They arrive in the order in which they are told.
 pub(super) enum Sink {
@@ -359,5 +365,47 @@ fn a_list_may_help(failure: &Failure) -> bool {
         Failure::Refused(refusal) => !passes.contains(&refusal.status),
         Failure::InvalidName | Failure::Malformed(_) => true,
         Failure::Unconnected(_) | Failure::Interrupted(_) | Failure::TimedOut(_) | Failure::Credentials(_) => false,
+    }
+}
+
+/// The number of parallel lists, and of watches that start in parallel. The reasons in `cluster/list.rs` apply here,
+/// too.
+const AT_ONCE: usize = 12;
+
+/// A request that waits longer than this keeps waiting, but releases its place. Most answers take milliseconds.
+pub(super) const HELD: Duration = Duration::from_secs(3);
+
+/// The available places.
+pub(super) struct Places {
+    pub(super) lists: Arc<Semaphore>,
+    pub(super) watches: Arc<Semaphore>,
+}
+
+/// All places, free.
+pub(super) fn places() -> Arc<Places> {
+    let free = || Arc::new(Semaphore::new(AT_ONCE));
+    Arc::new(Places { lists: free(), watches: free() })
+}
+
+/// A place in use, or already released.
+pub(super) struct Place(Option<OwnedSemaphorePermit>);
+
+impl Place {
+    /// Waits for a free place.
+    pub(super) async fn take(free: &Arc<Semaphore>) -> Self {
+        // The semaphores are never closed.
+        Place(free.clone().acquire_owned().await.ok())
+    }
+
+    /// Waits for an answer of the server; releases the place if that takes long.
+    pub(super) async fn wait<T>(&mut self, answer: impl Future<Output = T>) -> T {
+        let mut answer = pin!(answer);
+        match timeout(HELD, &mut answer).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                self.0 = None;
+                answer.await
+            }
+        }
     }
 }

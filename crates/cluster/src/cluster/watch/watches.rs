@@ -1,16 +1,13 @@
 //! Watches everything that a snapshot lists, from where the lists ended.
 
 use std::{
-    collections::BTreeMap,
-    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, mpsc::UnboundedReceiver, watch},
+    sync::{mpsc::UnboundedReceiver, watch},
     task::JoinSet,
-    time::timeout,
 };
 
 use crate::cluster::{Connection, path};
@@ -18,9 +15,9 @@ use gc_core::model::{ObjectEvent, ResourceId, Snapshot};
 
 use super::{
     WatchEvent,
-    inbox::Inbox,
-    lists::Lists,
-    task::{Sink, WatchTask},
+    inbox::{Inbox, LostWatch, WatchUpdates, WatchedList},
+    lists::{Doubts, Lists},
+    task::{Sink, WatchTask, places},
 };
 
 /// How often [`Watches::listed_again`] looks whether lists have come.
@@ -36,42 +33,6 @@ pub struct Watches {
     wanted: watch::Sender<Option<Instant>>,
     /// Which watches have to show that they work, each since when.
     doubted: watch::Sender<Doubts>,
-}
-
-/// A watched resource, and the namespace that its watch is limited to; `None`: all.
-pub(super) type WatchedList = (ResourceId, Option<String>);
-
-/// Resources whose watches have to show that they work, each since when.
-pub(super) type Doubts = BTreeMap<ResourceId, Instant>;
-
-/// The watch events since the last call.
-#[derive(Debug, Default)]
-pub struct WatchUpdates {
-    /// The latest event of each object; a replacement comes after the object it replaces.
-    pub seen: Vec<ObjectEvent>,
-    /// Watches that may have missed changes.
-    pub lost: Vec<LostWatch>,
-    /// Resources that are listed again and again because their watch fails, and why. Nothing is missed.
-    pub polled: Vec<(ResourceId, String)>,
-}
-
-impl WatchUpdates {
-    /// Whether there is nothing new.
-    pub fn is_empty(&self) -> bool {
-        self.seen.is_empty() && self.lost.is_empty() && self.polled.is_empty()
-    }
-}
-
-/// A watch that missed changes and new objects of this resource. Important objects have to be requested one by one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LostWatch {
-    pub resource: ResourceId,
-    /// The namespace that the watch is limited to; `None` means all namespaces.
-    pub namespace: Option<String>,
-    /// The reason, for messages.
-    pub reason: String,
-    /// Whether the watch continues from now on; if not, it never will.
-    pub watched: bool,
 }
 
 impl Connection {
@@ -180,46 +141,5 @@ impl Watches {
     /// Waits for new updates. They may be gone if another caller took them meanwhile.
     pub async fn changed(&self) {
         self.inbox.arrived().await;
-    }
-}
-
-/// The number of parallel lists, and of watches that start in parallel. The reasons in `cluster/list.rs` apply here,
-/// too.
-const AT_ONCE: usize = 12;
-/// A request that waits longer than this keeps waiting, but releases its place. Most answers take milliseconds.
-pub(super) const HELD: Duration = Duration::from_secs(3);
-
-/// The available places.
-pub(super) struct Places {
-    pub(super) lists: Arc<Semaphore>,
-    pub(super) watches: Arc<Semaphore>,
-}
-
-/// All places, free.
-pub(super) fn places() -> Arc<Places> {
-    let free = || Arc::new(Semaphore::new(AT_ONCE));
-    Arc::new(Places { lists: free(), watches: free() })
-}
-
-/// A place in use, or already released.
-pub(super) struct Place(Option<OwnedSemaphorePermit>);
-
-impl Place {
-    /// Waits for a free place.
-    pub(super) async fn take(free: &Arc<Semaphore>) -> Self {
-        // The semaphores are never closed.
-        Place(free.clone().acquire_owned().await.ok())
-    }
-
-    /// Waits for an answer of the server; releases the place if that takes long.
-    pub(super) async fn wait<T>(&mut self, answer: impl Future<Output = T>) -> T {
-        let mut answer = pin!(answer);
-        match timeout(HELD, &mut answer).await {
-            Ok(answer) => answer,
-            Err(_) => {
-                self.0 = None;
-                answer.await
-            }
-        }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     simulate::State,
 };
 
-use super::{Concern, since};
+use super::concern::{Concern, since};
 
 /// Claims whose volumes have the same end.
 #[derive(Default)]

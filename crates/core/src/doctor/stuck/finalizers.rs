@@ -31,7 +31,7 @@ use crate::{
     wording::{count, thousands},
 };
 
-use super::{Concern, it, may_be_at_work, objects, since, waiting_for, waiting_in_the_foreground, waits};
+use super::concern::{Concern, it, may_be_at_work, objects, since, waiting_for, waiting_in_the_foreground, waits};
 
 /// At most this many finalizers are named in a sentence.
 const NAMED: usize = 8;

@@ -15,7 +15,7 @@ use crate::{
     simulate::State,
 };
 
-use super::{Concern, it, waiting_for, waiting_in_the_foreground, waits};
+use super::concern::{Concern, it, waiting_for, waiting_in_the_foreground, waits};
 
 /// Finds live objects that a terminating object waits for, and why they live.
 pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], findings: &mut FindingsBuilder) {

@@ -15,7 +15,10 @@ use crate::{
     simulate::{BlockedBy, State, world::NAMESPACE_FINALIZER},
 };
 
-use super::{may_be_at_work, objects, pods::force, since};
+use super::{
+    concern::{may_be_at_work, objects, since},
+    pods::force,
+};
 
 /// The namespace controller starts after 5 seconds, retries after 8 and then backs off: within this time, it may just
 /// not be done.

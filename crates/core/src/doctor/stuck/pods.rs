@@ -12,7 +12,7 @@ use crate::{
     wording::age,
 };
 
-use super::{Concern, waiting_for, waits};
+use super::concern::{Concern, waiting_for, waits};
 
 /// Finds terminating pods past their grace period whose kubelet doesn't exist or doesn't report, or is late.
 pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut FindingsBuilder) {

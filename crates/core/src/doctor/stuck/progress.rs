@@ -13,7 +13,7 @@ use crate::{
     simulate::{BlockedBy, Blockers, Controllers, Needs, Projection, SimContext, State},
 };
 
-use super::{it, since};
+use super::concern::{it, since};
 
 /// At most this many reasons are given for one object.
 const NAMED: usize = 3;

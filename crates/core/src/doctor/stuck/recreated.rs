@@ -11,7 +11,7 @@ use crate::{
     wording::{age, some_of},
 };
 
-use super::{since, waiting_in_the_foreground};
+use super::concern::{since, waiting_in_the_foreground};
 
 /// A dependent that was being created when its owner was deleted may appear this many seconds later.
 const ON_ITS_WAY: i64 = 5;

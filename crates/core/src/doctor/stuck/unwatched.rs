@@ -11,7 +11,7 @@ use crate::{
     simulate::State,
 };
 
-use super::{Concern, waiting_for, waits};
+use super::concern::{Concern, waiting_for, waits};
 
 /// Finds terminating objects with one of the collector's finalizers, of kinds that it doesn't watch.
 pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], findings: &mut FindingsBuilder) {

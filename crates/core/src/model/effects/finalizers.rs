@@ -1,8 +1,8 @@
 //! All known finalizers: who removes them, and what their controllers do first.
 
-use crate::hold::{HOLD, UNCANCELLED};
+use crate::model::{HOLD, UNCANCELLED};
 
-use super::{EffectKind, policies::Policy};
+use super::{EffectKind, pauses::matches_pattern, policies::Policy};
 
 /// A finalizer with a known controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -597,21 +597,6 @@ impl KnownFinalizer {
 /// The entry for a finalizer on an object of this kind.
 pub fn known_finalizer(finalizer: &str, group: &str, kind: &str) -> Option<&'static KnownFinalizer> {
     KNOWN_FINALIZERS.iter().find(|known| known.matches(finalizer, group, kind))
-}
-
-/// Whether a text matches a pattern; each star matches at least one character.
-pub(crate) fn matches_pattern(pattern: &str, text: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
-    let Some(mut text) = text.strip_prefix(head) else { return false };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let tail = parts.pop().unwrap_or_default();
-    for part in parts {
-        let Some(at) = text.char_indices().skip(1).map(|(at, _)| at).find(|at| text[*at..].starts_with(part)) else {
-            return false;
-        };
-        text = &text[at + part.len()..];
-    }
-    text.len() > tail.len() && text.ends_with(tail)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::policies::Policy;
-use crate::server::Propagation;
+use crate::model::Propagation;
 
 /// The label that helm-controller gives to what a HelmRelease installs: the name of that.
 pub(crate) const RELEASE: &str = "helm.toolkit.fluxcd.io/name";

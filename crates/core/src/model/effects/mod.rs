@@ -18,7 +18,7 @@ pub use finalizers::{FinalizerEffect, KnownFinalizer, When};
 pub use add_ons::{AddOn, add_on};
 pub(crate) use add_ons::{is_of_another, is_within};
 pub use finalizers::known_finalizer;
-pub(crate) use finalizers::matches_pattern;
+pub(crate) use pauses::matches_pattern;
 pub use pauses::Pause;
 pub(crate) use pauses::pauses_with_its_cluster;
 pub use policies::{Policy, PolicyEffect, PolicyFacts};

@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::finalizers::matches_pattern;
-
 /// What makes a controller leave an object alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -132,6 +130,21 @@ impl Sign {
             }
         }
     }
+}
+
+/// Whether a text matches a pattern; each star matches at least one character.
+pub(crate) fn matches_pattern(pattern: &str, text: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(head) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let tail = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some(at) = text.char_indices().skip(1).map(|(at, _)| at).find(|at| text[*at..].starts_with(part)) else {
+            return false;
+        };
+        text = &text[at + part.len()..];
+    }
+    text.len() > tail.len() && text.ends_with(tail)
 }
 
 #[cfg(test)]

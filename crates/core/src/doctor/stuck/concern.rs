@@ -1,0 +1,94 @@
+//! What is asked about, and what waits for it: shared by all that finds what doesn't finish.
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    model::{ObjectId, Symbol},
+    server::OwnDelete,
+    wording::{age, count},
+};
+
+use super::super::{
+    case::{AT_WORK, Case},
+    limit::Limit,
+};
+
+/// All terminating objects that wait for one of these, nearest first. Namespaces come last, because they wait for all
+/// of their content.
+pub(super) fn waiting_for(case: &Case<'_>, roots: &[ObjectId]) -> Vec<ObjectId> {
+    let is_namespace = |id: &ObjectId| case.stage.rules(*id).own_delete == OwnDelete::Namespace;
+    let (namespaces, mut chain): (Vec<ObjectId>, Vec<ObjectId>) =
+        case.projection.chain_above_all(roots).into_iter().partition(is_namespace);
+    chain.extend(namespaces);
+    chain
+}
+
+/// The requested objects and all that they wait for; `None` means everything.
+pub(super) struct Concern(Option<FxHashSet<ObjectId>>);
+
+impl Concern {
+    pub(super) fn of(case: &Case<'_>) -> Self {
+        if *case.limit == Limit::Everything {
+            return Concern(None);
+        }
+        let asked = |id: &ObjectId| case.limit.asks_about(case.snapshot(), *id);
+        let mut open: Vec<ObjectId> = case.snapshot().objects().map(|(id, _)| id).filter(asked).collect();
+        let mut concern: FxHashSet<ObjectId> = open.iter().copied().collect();
+        while let Some(id) = open.pop() {
+            open.extend(case.projection.waits_for(id).iter().copied().filter(|other| concern.insert(*other)));
+        }
+        Concern(Some(concern))
+    }
+
+    pub(super) fn includes(&self, id: ObjectId) -> bool {
+        self.0.as_ref().is_none_or(|concern| concern.contains(&id))
+    }
+}
+
+/// A sentence about the objects that wait for these; empty if there are none.
+pub(super) fn waits(case: &Case<'_>, waiting: &[ObjectId], objects: &[ObjectId]) -> String {
+    let beside = objects.first().copied();
+    match waiting.len() {
+        0 => String::new(),
+        1 => format!(" {} waits for {}.", case.name(waiting[0], beside), it(objects)),
+        many => format!(" {many} objects wait for {}: {}.", it(objects), case.names(waiting, beside)),
+    }
+}
+
+/// Those of `waiting` that wait for dependents, and that a second delete in the background would release (R1.21). That
+/// doesn't help a namespace that its controller has yet to finalize (R1.25), or a pod in its grace period (R1.17).
+pub(super) fn waiting_in_the_foreground(case: &Case<'_>, waiting: &[ObjectId]) -> Vec<ObjectId> {
+    let foreground = |id: &ObjectId| {
+        let object = case.snapshot().object(*id);
+        let rules = case.stage.rules(*id);
+        let in_grace = rules.graceful && object.grace.get().is_some_and(|seconds| seconds != 0);
+        let deaf = rules.own_delete == OwnDelete::Namespace || in_grace;
+        object.terminating() && object.finalizers.contains(&Symbol::FOREGROUND) && !deaf
+    };
+    waiting.iter().copied().filter(foreground).collect()
+}
+
+/// Whether a controller may still be working on the delete of an object: on a live cluster, during its first minute.
+pub(super) fn may_be_at_work(case: &Case<'_>, id: ObjectId) -> bool {
+    case.live && !case.has_been_terminating(id, AT_WORK)
+}
+
+/// How long the first of some objects has been terminating: ` for 12d`; or since when, if a dump has nothing later:
+/// ` since 2026-01-31T08:00:00Z`. Empty if unknown.
+pub(in crate::doctor) fn since(case: &Case<'_>, objects: &[ObjectId]) -> String {
+    if let Some(seconds) = objects.iter().filter_map(|id| case.going_for(*id)).max() {
+        return format!(" for {}", age(seconds));
+    }
+    let first = objects.iter().filter_map(|id| case.snapshot().object(*id).deletion_requested()).min();
+    let time = first.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    time.map(|time| format!(" since {time}")).unwrap_or_default()
+}
+
+/// `it` or `them`, depending on the count.
+pub(super) fn it(objects: &[ObjectId]) -> &'static str {
+    if objects.len() == 1 { "it" } else { "them" }
+}
+
+pub(super) fn objects(number: usize) -> String {
+    count(number, "object", "objects")
+}
