@@ -18,6 +18,8 @@ use gc_core::{
     document::Named,
     plan::{Outcome, OutcomeKind},
     server::Propagation,
+    simulate::Cause,
+    wording::some_of,
 };
 
 use super::{
@@ -107,5 +109,12 @@ fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>) -> Sections {
         sections.add(Heading::Note, [unknown]);
     }
     sections.add(Heading::Next, view.mends_anything().then(|| Said::command(view.fix)));
+    let lost = apply.plan.outcomes.iter().filter(|outcome| matches!(outcome.because, Some(Cause::ClaimGone(None))));
+    let lost: Vec<String> = lost.map(|outcome| snapshot.short_name(outcome.object)).collect();
+    if !lost.is_empty() {
+        let volumes = some_of(lost, OTHERS);
+        let rebind = "then each is bound to the claim of that name";
+        sections.add(Heading::Next, [format!("remove spec.claimRef.uid of {volumes} from the file: {rebind}")]);
+    }
     sections
 }

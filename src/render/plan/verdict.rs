@@ -25,7 +25,7 @@ use gc_core::{
     simulate::{
         BlockedBy, Finished, Obstacle, ObstacleKind, State, Uncertainty, foreign_spec_finalizers, until_who_is_done,
     },
-    wording::{count, thousands},
+    wording::{count, some_of, thousands},
 };
 
 use super::{
@@ -649,6 +649,9 @@ struct Blocked {
     by_kubelet: bool,
 }
 
+/// At most this many objects are named that a result depends on and that were not read.
+const NAMED_UNREAD: usize = 3;
+
 fn blocked_later(view: &PlanView<'_>) -> Option<Blocked> {
     let blocked: Vec<&Finished> = view.plan.once_later().filter(|it| it.state != State::Waiting).collect();
     let first = *blocked.first()?;
@@ -703,7 +706,10 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
         }
         ReasonKind::Open(why) => {
             let [one, many] = why.row().reason;
-            format!("{} {}", count(number, "outcome", "outcomes"), if number == 1 { one } else { many })
+            let unread = view.plan.needs.facts.iter().map(|object| view.name(*object));
+            let unread: Vec<String> = unread.filter(|_| why == Uncertainty::Gap).collect();
+            let of = if unread.is_empty() { String::new() } else { format!(" of {}", some_of(unread, NAMED_UNREAD)) };
+            format!("{} {}{of}", count(number, "outcome", "outcomes"), if number == 1 { one } else { many })
         }
         _ => loss(view, reason),
     }

@@ -214,6 +214,45 @@ fn volumes_follow_their_claims() {
     });
 }
 
+/// R9.35: a volume that is restored with the uid of its former claim has lost it, also if a claim of that name is
+/// restored with it.
+#[test]
+fn a_restored_volume_goes_without_its_former_claim() {
+    let trial = trial("restored");
+    let (cluster, namespace) = (trial.cluster, trial.namespace.as_str());
+    let volume = |name: &str, policy: &str, uid: Option<&str>| {
+        json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": trial.global(name)}, "spec": {
+            "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "storageClassName": "",
+            "persistentVolumeReclaimPolicy": policy, "hostPath": {"path": "/tmp/kubectl-gc-no-such-folder/data"},
+            "claimRef": {"namespace": namespace, "name": name, "uid": uid}}})
+    };
+    let claim = |name: &str| {
+        json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": namespace},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}},
+                "storageClassName": "", "volumeName": trial.global(name)}})
+    };
+    let former = Some("11111111-1111-4111-8111-111111111111");
+    let volumes = [("lost", "Delete", former), ("kept", "Retain", former), ("bound", "Delete", None)];
+    let volumes = volumes.map(|(name, policy, uid)| volume(name, policy, uid));
+    let all = [&[claim("lost"), claim("kept"), claim("bound")], &volumes[..]].concat();
+    let file = tempfile::NamedTempFile::with_suffix(".json").expect("a temporary file");
+    std::fs::write(file.path(), json!({"apiVersion": "v1", "kind": "List", "items": all}).to_string()).expect("a file");
+    let ran = cluster.gc(&["plan", "--apply", "-f", file.path().to_str().expect("a name"), "-o", "json"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let plan = ran.json();
+    let fates: Vec<&str> = plan["objects"].as_array().expect("objects")[3..]
+        .iter()
+        .map(|of| of["fate"].as_str().expect("a fate"))
+        .collect();
+    assert_eq!(fates, ["Collected", "Kept", "Kept"], "{plan:#}");
+    let paths: Vec<String> = all.into_iter().map(|object| cluster.path_of(&cluster.create(object))).collect();
+    cluster.wait_until("the volume of a former claim to go", std::time::Duration::from_secs(60), || {
+        let phase = |path: &str| Some(cluster.get(path)?["status"]["phase"].as_str()?.to_owned());
+        let phases: Vec<Option<String>> = paths[3..].iter().map(|path| phase(path)).collect();
+        phases == [None, Some("Released".to_owned()), Some("Bound".to_owned())]
+    });
+}
+
 /// R9.35: a provisioner runs anywhere. A plan assumes that it works, and a delete waits for it.
 #[test]
 #[ignore = "long: waits for a provisioner"]

@@ -47,9 +47,13 @@ pub fn because(snapshot: &Snapshot, object: ObjectId, cause: &Cause, propagation
         Cause::EndpointsGone(endpoints) => {
             ("endpoints-gone", format!("the mirroring controller made it of Endpoints {}", snapshot.name(*endpoints)))
         }
-        Cause::ClaimGone(claim) => {
+        Cause::ClaimGone(Some(claim)) => {
             ("claim-gone", format!("its reclaim policy is Delete, and its claim {} goes", snapshot.name(*claim)))
         }
+        Cause::ClaimGone(None) => (
+            "claim-gone",
+            "its claimRef has the uid of a claim that is gone, and its reclaim policy is Delete".to_owned(),
+        ),
         Cause::JobFailed { job, pod } => (
             "job-failed",
             format!(

@@ -60,7 +60,7 @@ impl Outcome {
 
     /// Whether it is a volume that goes with its claim (R9.35): what becomes of its data is told of the claim.
     pub fn goes_with_claim(&self) -> bool {
-        matches!(self.because, Some(Cause::ClaimGone(_)))
+        matches!(self.because, Some(Cause::ClaimGone(Some(_))))
     }
 
     /// Whether it rests on an assumption.

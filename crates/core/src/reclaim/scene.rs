@@ -120,10 +120,10 @@ impl<'a> Scene<'a> {
 
     /// The claim that a volume is bound to.
     pub(super) fn bound_claim(&self, volume: ObjectId) -> Option<ObjectId> {
-        let is_bound =
-            self.snapshot.facts.volume(volume).is_some_and(|volume| volume.phase.as_deref() == Some("Bound"));
+        let facts = self.snapshot.facts.volume(volume)?;
         let Presence::Present(claim) = self.claim_of(volume) else { return None };
-        is_bound.then_some(claim)
+        let is_its = facts.names_uid(self.snapshot.text(self.object(claim).uid));
+        (is_its && facts.phase.as_deref() == Some("Bound")).then_some(claim)
     }
 
     /// The resource of a kind, in its picked version.

@@ -38,7 +38,11 @@ impl World<'_, '_> {
                 self.collector.to_delete.add(node);
             }
         }
-        for Appearing { object, loses, .. } in appearing {
+        for Appearing { object, before, loses } in appearing {
+            if before.is_none() && Some(self.context.snapshot.object(*object).resource) == self.context.built_in.volumes
+            {
+                self.schedule_if_claim_is_gone(*object);
+            }
             for finalizer in loses {
                 let Some(Stored { version, .. }) = self.stored(*object) else { break };
                 self.patch(*object, &Patch::RemoveFinalizer { finalizer: *finalizer, version }, Cause::Requested);

@@ -36,8 +36,8 @@ pub enum Cause {
     ServiceGone(ObjectId),
     /// The mirroring controller, because these Endpoints are gone: their EndpointSlices (R9.26).
     EndpointsGone(ObjectId),
-    /// Whoever reclaims volumes, because the claim of this one is gone (R9.35).
-    ClaimGone(ObjectId),
+    /// Whoever reclaims volumes, because the claim of this one is gone (R9.35); the claim, if it was there before.
+    ClaimGone(Option<ObjectId>),
     /// The Job controller, because the Job has failed with the deletion of this pod (R9.22).
     JobFailed { job: ObjectId, pod: ObjectId },
     /// The TTL controller, because the Job has failed with the deletion of this pod (R9.36).
@@ -79,7 +79,7 @@ impl Cause {
             Cause::AccountGone(gone) => once_gone(gone, Some("the controller of tokens deletes it")),
             Cause::ServiceGone(gone) => once_gone(gone, Some("the endpoints controller deletes it")),
             Cause::EndpointsGone(gone) => once_gone(gone, Some("the mirroring controller deletes it")),
-            Cause::ClaimGone(gone) => once_gone(gone, Some("its provisioner deletes it with its data")),
+            Cause::ClaimGone(claim) => (Follows::OnceGone, claim, Some("its provisioner deletes it with its data")),
             Cause::DefinitionGone(gone) => once_gone(gone, Some("the API server deletes it")),
             Cause::JobExpired { pod } => {
                 once_gone(pod, Some("the TTL controller deletes it once it has failed and its time is over"))

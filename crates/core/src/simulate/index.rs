@@ -41,7 +41,9 @@ impl FactIndex {
             named.into_iter().map(|(_, claim, id)| (claim, id)).collect()
         });
         let claim = snapshot.object(claim);
-        index.get(&(claim.namespace, claim.name)).copied()
+        let volume = index.get(&(claim.namespace, claim.name)).copied()?;
+        let facts = snapshot.facts.volume(volume);
+        facts.is_some_and(|facts| facts.names_uid(snapshot.text(claim.uid))).then_some(volume)
     }
 
     /// The Secrets with tokens of a ServiceAccount, as far as they were read.

@@ -431,6 +431,7 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
     VolumeFacts {
         reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]),
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}")),
+        claim_uid: object.text(&["spec", "claimRef", "uid"]).filter(|uid| !uid.is_empty()),
         phase: object.text(&["status", "phase"]),
         deleted_by: VolumeDeleter::of(
             object.annotation(VolumeDeleter::PROVISIONED_BY),

@@ -206,7 +206,6 @@ fn volume(object: &Value, spec: &Value) -> VolumeUse {
     let annotation = |key: &str| annotations.and_then(|all| all.get(key)).and_then(Value::as_str);
     let bytes = text(spec, &["capacity", "storage"]).and_then(quantity);
     VolumeUse {
-        claim_uid: text(spec, &["claimRef", "uid"]).filter(|uid| !uid.is_empty()).map(str::to_owned),
         provisioned: annotation(VolumeDeleter::PROVISIONED_BY).is_some(),
         migrated: annotation(VolumeDeleter::MIGRATED_TO).is_some_and(|driver| !driver.is_empty()),
         bytes: bytes.and_then(|billionths| u64::try_from(billionths / 1_000_000_000).ok()),

@@ -143,8 +143,6 @@ pub struct PodUse {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VolumeUse {
-    /// `spec.claimRef.uid`; `None` if unset or empty.
-    pub claim_uid: Option<String>,
     /// Whether a provisioner made it.
     pub provisioned: bool,
     /// Whether a CSI driver has taken it over.

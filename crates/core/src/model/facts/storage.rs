@@ -12,6 +12,9 @@ pub struct VolumeFacts {
     /// `spec.claimRef` as `namespace/name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
+    /// `spec.claimRef.uid`: without one, it waits for a claim of that name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim_uid: Option<String>,
     /// `status.phase`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
@@ -89,6 +92,11 @@ impl VolumeFacts {
     /// Whether the claim that it names is an earlier one, which is gone.
     pub(crate) fn is_released(&self) -> bool {
         matches!(self.phase.as_deref(), Some("Released" | "Failed"))
+    }
+
+    /// Whether a claim with this uid is the one that it names, as far as it names one.
+    pub(crate) fn names_uid(&self, uid: &str) -> bool {
+        self.claim_uid.as_deref().is_none_or(|named| named == uid)
     }
 
     /// Whether it is bound to the claim that it names, as far as its phase is known.

@@ -142,6 +142,14 @@ impl SideEffects<'_, '_> {
         }
     }
 
+    /// A volume that is deleted because its claim is gone.
+    pub(super) fn reclaimed(&mut self, volume: ObjectId) {
+        match self.is_archived(volume) {
+            true => self.add(volume, EffectKind::DataKept, ARCHIVED),
+            false => self.add(volume, EffectKind::DataLost, "it is deleted with all its data (reclaim policy Delete)"),
+        }
+    }
+
     /// A deleted volume: its data is deleted if a finalizer's controller does that.
     pub(super) fn volume(&mut self, volume: ObjectId) {
         let snapshot = self.context.snapshot;

@@ -11,7 +11,7 @@ use crate::{
         outcome::{Outcome, Plan},
         reaction::OutsideEffect,
     },
-    simulate::Start,
+    simulate::{Cause, Start},
     wording::{count, some_of},
 };
 
@@ -30,7 +30,10 @@ impl SideEffects<'_, '_> {
             plan.outcomes.iter().filter(|outcome| outcome.removed_in_some_order() && !outcome.goes_with_claim())
         {
             let first = self.effects.len();
-            self.add_effects_of(outcome.object);
+            match outcome.because {
+                Some(Cause::ClaimGone(None)) => self.reclaimed(outcome.object),
+                _ => self.add_effects_of(outcome.object),
+            }
             self.mark_unsure(outcome, first);
         }
         // What was Terminating before and stays so goes, too: nothing takes back a delete.

@@ -146,7 +146,8 @@ impl World<'_, '_> {
             // No object has these names. That it was not read is no proof.
             return context.built_in.claims.filter(|claims| context.snapshot.covers(*claims, None)).map(|_| true);
         };
-        self.find(context.built_in.claims, namespace, name).map(|claim| claim.is_none())
+        let is_another = |claim: ObjectId| !facts.names_uid(context.snapshot.text(context.snapshot.object(claim).uid));
+        self.find(context.built_in.claims, namespace, name).map(|claim| claim.is_none_or(is_another))
     }
 
     /// The claim that a volume is bound to, if it exists.
@@ -156,7 +157,8 @@ impl World<'_, '_> {
         let (namespace, name) = facts.claim.as_deref()?.split_once('/')?;
         let strings = &context.snapshot.strings;
         let (namespace, name) = (strings.find(namespace)?, strings.find(name)?);
-        self.find(context.built_in.claims, namespace, name).flatten()
+        let claim = self.find(context.built_in.claims, namespace, name).flatten()?;
+        facts.names_uid(context.snapshot.text(context.snapshot.object(claim).uid)).then_some(claim)
     }
 
     /// R9.8: the Job controller is done with a pod that is terminating, or whose Job is, or that has no Job any more. A

@@ -47,13 +47,36 @@ impl World<'_, '_> {
         }
     }
 
-    /// The volume that was bound to a claim is deleted if its reclaim policy is Delete and if somebody can.
+    /// The volume that was bound to a claim goes with it.
     fn schedule_volume_of(&mut self, claim: ObjectId) {
+        let bound = self.context.fact_index.volume_of(self.context.snapshot, claim);
+        if let Some(volume) =
+            bound.filter(|volume| self.context.snapshot.facts.volume(*volume).is_some_and(VolumeFacts::may_be_bound))
+        {
+            self.schedule_volume(volume, Some(claim));
+        }
+    }
+
+    /// A volume that names the uid of another claim than the one that is there has lost its own: somebody restored both.
+    pub(crate) fn schedule_if_claim_is_gone(&mut self, volume: ObjectId) {
         let snapshot = self.context.snapshot;
-        let Some(volume) = self.context.fact_index.volume_of(snapshot, claim) else { return };
-        let deleted =
-            |facts: &&VolumeFacts| facts.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE) && facts.may_be_bound();
-        let Some(facts) = snapshot.facts.volume(volume).filter(deleted) else { return };
+        let facts = snapshot.facts.volume(volume).filter(|_| !self.manager_away());
+        let Some(facts) = facts else { return };
+        let (Some(claim), Some(_)) = (&facts.claim, &facts.claim_uid) else { return };
+        let (Some((namespace, name)), Some(claims)) = (claim.split_once('/'), self.context.built_in.claims) else {
+            return;
+        };
+        match snapshot.look_up_named(claims, namespace, name) {
+            Presence::Present(claim) if facts.names_uid(snapshot.text(snapshot.object(claim).uid)) => {}
+            Presence::Present(_) | Presence::Absent => self.schedule_volume(volume, None),
+            Presence::Unknown => _ = self.doubtful.insert(volume),
+        }
+    }
+
+    /// A volume whose claim is gone is deleted if its reclaim policy is Delete and if somebody can.
+    fn schedule_volume(&mut self, volume: ObjectId, claim: Option<ObjectId>) {
+        let deleted = |facts: &&VolumeFacts| facts.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE);
+        let Some(facts) = self.context.snapshot.facts.volume(volume).filter(deleted) else { return };
         let by = match &facts.deleted_by {
             Some(VolumeDeleter::Nobody) => return,
             Some(VolumeDeleter::Kubernetes) => None,
