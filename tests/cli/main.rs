@@ -2,6 +2,7 @@
 
 mod agree;
 mod agree_on_ends;
+mod anew;
 mod apply;
 mod archive;
 mod chromium;

@@ -76,10 +76,47 @@ fn a_backend_that_goes_takes_down_what_it_serves() {
         assert_eq!(plan["obstacles"][0]["resources"], serde_json::json!(["configmaps"]));
         assert_eq!(
             plan["obstacles"][1]["commands"][0],
-            "kubectl delete apiservices.apiregistration.k8s.io/v1.away.test"
+            "test ! -e apiservices-v1.away.test.yaml && kubectl get apiservices.apiregistration.k8s.io/v1.away.test -o \
+             yaml > apiservices-v1.away.test.yaml && kubectl delete apiservices.apiregistration.k8s.io/v1.away.test \
+             --cascade=background --wait=false --ignore-not-found"
         );
     }
     assert_eq!(obstacles(&plan("cm/menu -n shop", 0)), [""; 0]);
+}
+
+/// What is scaled to 0 behind a webhook or an API is named, and started first.
+#[test]
+fn a_backend_that_is_scaled_to_0_is_started_first() {
+    let deployment = |replicas: u32| {
+        format!(
+            "- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {{name: hook, namespace: hooks, uid: u-hook}}\n  \
+             spec: {{replicas: {replicas}, selector: {{matchLabels: {{app: hook, tier: a}}}}}}\n  \
+             status: {{replicas: {replicas}}}\n"
+        )
+    };
+    let away = |replicas: u32, selector: &str| {
+        let service = format!("spec: {{type: ClusterIP, selector: {{{selector}}}}}");
+        let dump = BACKEND.replace("conditions: {ready: true}", "conditions: {ready: false}");
+        let dump = dump.replace("status: \"True\"", "status: \"False\", message: no endpoint");
+        dump.replace("spec: {type: ClusterIP}", &service) + &deployment(replicas)
+    };
+    let start = "kubectl scale deployments.apps/hook -n hooks --replicas=1";
+    for (dump, named, starts) in [
+        (away(0, "app: hook"), "Deployment/hook -n hooks is scaled to 0", true),
+        (away(2, "app: hook"), "Deployment/hook -n hooks has no ready pod", false),
+        (away(0, "app: hooks"), "has no endpoint that is ready", false),
+    ] {
+        let plan = run_with("plan cm/menu -n shop --from - --assume-complete", &dump);
+        let doctor = run_with("doctor --from - --assume-complete", &dump);
+        let explain = run_with("explain validatingwebhookconfiguration/guard --from - --assume-complete", &dump);
+        for ran in [&plan, &doctor, &explain] {
+            assert!(ran.out.contains(named), "{named}: {ran}");
+            assert_eq!(ran.out.contains(start), starts, "{named}: {ran}");
+        }
+        let place = |command: &str| plan.out.find(command).unwrap_or(usize::MAX);
+        assert!(!starts || place(start) < place("kubectl delete validatingwebhook"), "{plan}");
+        assert!(plan.out.contains("-guard.yaml && kubectl delete"), "{plan}");
+    }
 }
 
 /// R9.31: a webhook that is called for nothing that is left prevents nothing.

@@ -86,6 +86,9 @@ fn afterwards(scene: &Scene, plan: &Plan) -> String {
             Afterwards::Recreated { by } => format!("recreated by {}", name(by)),
             Afterwards::RecreatedEmpty { by } => format!("recreated empty by {}", name(by)),
             Afterwards::MayBeRecreated { by } => format!("maybe by {}", name(by)),
+            Afterwards::NotRecreated { by, because } => {
+                format!("refused to {}: {}", by.map(name).unwrap_or_default(), because.name())
+            }
             Afterwards::KeptUp { by } => format!("recreated by {by}"),
             Afterwards::MirroredAgain { node } => format!("mirrored on {}", name(node)),
             Afterwards::Adopted { by } => format!("adopted through {}", name(by)),

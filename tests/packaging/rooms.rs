@@ -150,7 +150,8 @@ impl File {
             let is_word = |by: usize| next(by).starts_with(|c: char| c.is_alphabetic() || c == '_');
             if is_word(0) {
                 let more = (1..).step_by(2).take_while(|by| next(*by) == "::" && is_word(by + 1));
-                let path: Names = std::iter::once(token.clone()).chain(more.map(|by| next(by + 1).to_owned())).collect();
+                let path: Names =
+                    std::iter::once(token.clone()).chain(more.map(|by| next(by + 1).to_owned())).collect();
                 place += 2 * (path.len() - 1);
                 file.words.insert(path[0].clone());
                 file.paths.push(path);
@@ -237,7 +238,9 @@ fn circles<N: Ord + Clone>(imports: &BTreeMap<N, BTreeSet<N>>) -> BTreeSet<BTree
     let reach = |from: &N| {
         let (mut reached, mut open) = (BTreeSet::new(), vec![from.clone()]);
         while let Some(next) = open.pop() {
-            open.extend(imports.get(&next).into_iter().flatten().filter(|other| reached.insert((*other).clone())).cloned());
+            open.extend(
+                imports.get(&next).into_iter().flatten().filter(|other| reached.insert((*other).clone())).cloned(),
+            );
         }
         reached
     };

@@ -50,6 +50,8 @@ pub(super) struct AfterwardsJson {
     what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<ObjectId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<&'static str>,
     message: String,
 }
 
@@ -79,6 +81,7 @@ impl AfterwardsJson {
         let what = match after {
             Afterwards::Recreated { .. } | Afterwards::RecreatedEmpty { .. } | Afterwards::KeptUp { .. } => "recreated",
             Afterwards::MayBeRecreated { .. } => "may-be-recreated",
+            Afterwards::NotRecreated { .. } => "not-recreated",
             Afterwards::MirroredAgain { .. } => "mirrored-again",
             Afterwards::Adopted { .. } | Afterwards::AdoptedBy { .. } => "adopted",
             Afterwards::MayBeAdopted => "may-be-adopted",
@@ -90,9 +93,14 @@ impl AfterwardsJson {
             | Afterwards::Adopted { by }
             | Afterwards::AdoptedBy { by } => Some(by),
             Afterwards::MirroredAgain { node } => Some(node),
+            Afterwards::NotRecreated { by, .. } => by,
             Afterwards::KeptUp { .. } | Afterwards::MayBeAdopted => None,
         };
-        AfterwardsJson { what, by, message: describe_reaction(snapshot, after) }
+        let because = match after {
+            Afterwards::NotRecreated { because, .. } => Some(because.name()),
+            _ => None,
+        };
+        AfterwardsJson { what, by, because, message: describe_reaction(snapshot, after) }
     }
 }
 
@@ -125,6 +133,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
             Some(format!("{BACK} comes back"))
         }
         Afterwards::RecreatedEmpty { .. } => Some(format!("{BACK} comes back empty")),
+        Afterwards::NotRecreated { .. } => Some("does not come back".to_owned()),
         Afterwards::Adopted { .. } => Some("adopted again".to_owned()),
         Afterwards::AdoptedBy { .. } => Some("adopted".to_owned()),
         // Possible reactions are described once, below the lines.
@@ -195,8 +204,13 @@ fn bare(view: &PlanView<'_>, object: ObjectId) -> String {
 pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
     let several = view.plan.request.targets.len() > 1;
     // Notes on what is no target, often many of a kind.
-    const OF_OTHERS: [NoteKind; 4] =
-        [NoteKind::DoubtedPath, NoteKind::LeftBehind, NoteKind::Abandoned, NoteKind::PerhapsAbandoned];
+    const OF_OTHERS: [NoteKind; 5] = [
+        NoteKind::DoubtedPath,
+        NoteKind::LeftBehind,
+        NoteKind::Abandoned,
+        NoteKind::PerhapsAbandoned,
+        NoteKind::PolicyLapses,
+    ];
     let notes = &view.plan.notes;
     let of_others = OF_OTHERS.iter().filter_map(|kind| {
         let objects = notes.iter().filter(|note| note.kind == *kind).map(|note| note.object);
@@ -269,6 +283,10 @@ fn reaction(
         Afterwards::Recreated { by } => format!("{} stays, and creates {these} again", name(by)),
         Afterwards::RecreatedEmpty { by } => format!("{} stays, and creates {these} again, empty", name(by)),
         Afterwards::MayBeRecreated { by } => format!("{} stays, and may create {these} again", name(by)),
+        Afterwards::NotRecreated { by, because } => {
+            let by = by.map_or_else(|| "nobody can".to_owned(), |by| format!("{} stays, but can't", name(by)));
+            format!("{by} create {these} again: {}", because.describe(snapshot))
+        }
         Afterwards::KeptUp { by } => format!("{by} creates {these} again"),
         Afterwards::MirroredAgain { node } => {
             let pods = if number > 1 { "its static pods" } else { "its static pod" };

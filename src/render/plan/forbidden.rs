@@ -211,8 +211,10 @@ pub(super) fn describe_obstacle(view: &PlanView<'_>, obstacle: &Obstacle) -> Str
             if *taken_down { format!("nobody can: {why}") } else { format!("it can't: {why}") },
         ),
         ObstacleKind::PolicyRefuses { binding, .. } => format!(
-            "{name}, bound by {}, refuses all deletes and changes that it matches: {why}.{stay}",
-            snapshot.short_name(binding)
+            "{}{name}, bound by {}, refuses all {} that it matches: {why}.{stay}",
+            if *taken_down { format!("after this {what}, ") } else { String::new() },
+            snapshot.short_name(binding),
+            if *taken_down { "writes" } else { "deletes and changes" },
         ),
         ObstacleKind::SchemaRefuses { .. } => format!(
             "the API server refuses every change of objects that no longer satisfy the schema of {name}: {why}. The \
@@ -243,9 +245,15 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
         (ObstacleKind::ControllersAway { .. }, _) => {
             "start the controller manager, or let kubectl gc sweep do the collector's work. Its pods, where it has any:"
         }
-        (ObstacleKind::WebhookUnreachable { .. }, true) => "delete the webhook's configuration first:",
+        (ObstacleKind::WebhookUnreachable { .. }, true) => {
+            "delete the webhook's configuration first, and keep a copy to apply it again:"
+        }
+        (ObstacleKind::WebhookUnreachable { .. }, false) if obstacle.idle.is_some() => {
+            "start the webhook or, if its application is no longer installed, delete its configuration, and keep a copy:"
+        }
         (ObstacleKind::WebhookUnreachable { .. }, false) => {
-            "repair the webhook's service or, if its application is no longer installed, delete its configuration:"
+            "repair the webhook's service or, if its application is no longer installed, delete its configuration, \
+             and keep a copy:"
         }
         (ObstacleKind::PolicyRefuses { lacks_parameters, .. }, _) => way_past(lacks_parameters).0,
         (ObstacleKind::ConversionBroken { .. }, _) => {
@@ -255,10 +263,14 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
             "make the objects satisfy the schema, or delete with --cascade=background, which changes none of them:"
         }
         (ObstacleKind::ApiUnavailable { .. }, true) => {
-            "delete the APIService first; objects that the API stores elsewhere are kept:"
+            "delete the APIService first, and keep a copy to apply it again; objects that the API stores elsewhere are \
+             kept:"
+        }
+        (ObstacleKind::ApiUnavailable { .. }, false) if obstacle.idle.is_some() => {
+            "start the API's server or, if the API is no longer needed, delete its APIService, and keep a copy:"
         }
         (ObstacleKind::ApiUnavailable { .. }, false) => {
-            "repair the API's service or, if the API is no longer needed, delete its APIService:"
+            "repair the API's service or, if the API is no longer needed, delete its APIService, and keep a copy:"
         }
     }
 }
@@ -266,6 +278,7 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
 /// Commands that show or mend it.
 pub(super) fn commands(view: &PlanView<'_>, obstacle: &Obstacle) -> Vec<ShellCommand> {
     let (snapshot, commands) = (view.snapshot, view.commands());
+    let start = obstacle.idle.and_then(|workload| commands.scale_up(workload));
     match obstacle.kind {
         ObstacleKind::ControllersAway { .. } => vec![view.kubectl.verb("get").args(SEE_MANAGER)],
         ObstacleKind::SchemaRefuses { .. } => {
@@ -279,6 +292,6 @@ pub(super) fn commands(view: &PlanView<'_>, obstacle: &Obstacle) -> Vec<ShellCom
             let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
             commands.merge(definition, &none).into_iter().collect()
         }
-        kind => commands.about("delete", kind.object()).into_iter().collect(),
+        kind => start.into_iter().chain(commands.take_away(kind.object())).collect(),
     }
 }

@@ -21,7 +21,9 @@ use gc_core::{
         ObjectId, Symbol,
         effects::{EffectKind, When, known_finalizer},
     },
-    plan::{NoteKind, Outcome, OutcomeKind, ReasonKind, Verdict, VerdictCounts, VerdictReason, VerdictResult},
+    plan::{
+        Afterwards, NoteKind, Outcome, OutcomeKind, ReasonKind, Verdict, VerdictCounts, VerdictReason, VerdictResult,
+    },
     simulate::{
         BlockedBy, Finished, Obstacle, ObstacleKind, State, Uncertainty, foreign_spec_finalizers, until_who_is_done,
     },
@@ -290,12 +292,18 @@ fn taken_down(view: &PlanView<'_>) -> Option<Part> {
             ("webhook", BlockedBy::Webhook(configuration, place).name(view.snapshot))
         }
         ObstacleKind::ConversionBroken { definition } => ("conversion of", view.snapshot.name(definition)),
+        ObstacleKind::PolicyRefuses { policy, .. } => ("policy", view.snapshot.name(policy)),
         kind => ("API", view.snapshot.name(kind.object())),
     };
     let short = if what == "conversion of" { "conversion" } else { what };
-    Some(match down.len() {
-        1 => Part::new(18, format!("{what} {name} loses its backend")).or(5, format!("one {short} loses its backend")),
-        number => Part::new(18, format!("{} webhooks and APIs lose their backend", thousands(number))),
+    let is_policy = |obstacle: &Obstacle| matches!(obstacle.kind, ObstacleKind::PolicyRefuses { .. });
+    let lost = if is_policy(first) { "parameters" } else { "backend" };
+    Some(match (down.len(), down.iter().any(|it| is_policy(it))) {
+        (1, _) => {
+            Part::new(18, format!("{what} {name} loses its {lost}")).or(5, format!("one {short} loses its {lost}"))
+        }
+        (number, true) => Part::new(18, format!("{} webhooks, policies and APIs stop working", thousands(number))),
+        (number, _) => Part::new(18, format!("{} webhooks and APIs lose their backend", thousands(number))),
     })
 }
 
@@ -484,11 +492,20 @@ fn others_of<'o>(view: &PlanView<'_>, outcome: &'o Outcome) -> impl Iterator<Ite
     })
 }
 
-/// How much of what goes is recreated.
-fn come_back(view: &PlanView<'_>) -> Option<Part> {
-    let recreated = view.plan.both_ends().filter(|outcome| outcome.recreated()).map(|outcome| outcome.object);
-    let recreated = recreated.collect::<BTreeSet<ObjectId>>().len();
-    (recreated > 0).then(|| Part::new(4, count(recreated, "comes back", "come back")))
+/// How much of what goes is recreated, and how much would be if the API server didn't refuse it.
+fn come_back(view: &PlanView<'_>) -> impl Iterator<Item = Part> {
+    let is_refused =
+        |outcome: &Outcome| outcome.afterwards.iter().any(|it| matches!(it, Afterwards::NotRecreated { .. }));
+    let number = |is_it: fn(&Outcome) -> bool| {
+        let those = view.plan.both_ends().filter(|outcome| is_it(outcome)).map(|outcome| outcome.object);
+        those.collect::<BTreeSet<ObjectId>>().len()
+    };
+    let all = [
+        (number(Outcome::recreated), "comes back", "come back"),
+        (number(is_refused), "does not come back", "do not come back"),
+    ];
+    let some = all.into_iter().filter(|(number, ..)| *number > 0);
+    some.map(|(number, one, many)| Part::new(4, count(number, one, many)))
 }
 
 /// That something is not certain, unless the verdict is that.

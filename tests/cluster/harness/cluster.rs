@@ -293,6 +293,10 @@ fn api_server(
     more: &[String],
 ) -> Result<Supervised, String> {
     let key = credentials.signing_key();
+    // No controller creates service accounts here, and no pod ever mounts a volume. Several such flags add up.
+    let disable = "--disable-admission-plugins=";
+    let disabled = (!more.iter().any(|flag| flag.starts_with(disable)))
+        .then(|| format!("{disable}ServiceAccount,StorageObjectInUseProtection"));
     let program = Program::new(&binaries.api_server).without_proxies().env("GOGC", RARELY_COLLECTED).args([
         format!("--etcd-servers={etcd_url}"),
         format!("--secure-port={port}"),
@@ -306,14 +310,12 @@ fn api_server(
         format!("--service-account-signing-key-file={}", key.display()),
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
         "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
-        // No controller creates service accounts here, and no pod ever mounts a volume.
-        "--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection".to_owned(),
         "--max-requests-inflight=4000".to_owned(),
         "--max-mutating-requests-inflight=2000".to_owned(),
         "--event-ttl=10m".to_owned(),
         "--profiling=false".to_owned(),
     ]);
-    Supervised::start("kube-apiserver", folder, program.args(more))
+    Supervised::start("kube-apiserver", folder, program.args(disabled).args(more))
         .map_err(|error| format!("cannot run kube-apiserver: {error}"))
 }
 

@@ -16,6 +16,7 @@ mod obstacles;
 mod outside;
 mod owners;
 mod pods;
+mod refused_anew;
 mod set_claims;
 mod targets;
 pub mod trial;

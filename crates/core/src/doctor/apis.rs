@@ -12,13 +12,12 @@ use crate::{
         effects::Severity,
         facts::{Backend, CONTENT_FAILURE, DefinitionFacts},
     },
-    simulate::obstacles::{Lack, Reach, reach},
+    simulate::obstacles::{Lack, Reach, behind, reach, why_unreachable},
 };
 
 use super::{
     case::{AT_WORK, Case, FindingsBuilder},
     code::Code,
-    commands::one_after_another,
     finding::{Finding, Remedy},
     stuck::concern::since,
 };
@@ -81,14 +80,11 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
         let unregister = Remedy::new(
             "unregister the API, and keep a copy of its APIService: until you apply that again, nobody can read or \
              change its objects; those that it stores elsewhere are kept",
-            case.commands()
-                .saved(id)
-                .zip(one_after_another(case.commands().delete(&[id], "background", &[])))
-                .map(|(save, delete)| save.and(delete)),
+            case.commands().take_away(id),
         );
-        let remedies = in_order(lacks_service(case, findings, facts.service.as_ref()), look, unregister);
+        let (behind, remedies) = in_order(case, findings, facts.service.as_ref(), look, unregister);
         findings.findings.push(Finding {
-            message: format!("{group_version} is served by {backend}, which does not answer: {why}."),
+            message: format!("{group_version} is served by {backend}, which does not answer: {why}{behind}."),
             consequence: format!(
                 "{hang}. The collector does not see objects of this API: they block no owner, and none is \
                  collected; once the API answers again, objects whose owners are gone by then are deleted."
@@ -110,16 +106,22 @@ fn lack(case: &Case<'_>, findings: &mut FindingsBuilder, backend: Option<&Backen
     }
 }
 
-/// Whether the Service of a backend doesn't exist: then there is nothing to repair, only to install again.
-fn lacks_service(case: &Case<'_>, findings: &mut FindingsBuilder, backend: Option<&Backend>) -> bool {
-    lack(case, findings, backend) == Some(Lack::Service)
-}
-
-/// A look at a backend, and what does without it, which costs something: a person has to choose that. The look comes
-/// first unless there is nothing to look at.
-fn in_order(lacks_service: bool, look: Remedy, without: Remedy) -> Vec<Remedy> {
+/// What is behind a backend and doesn't run, as the end of a sentence. And what starts it, a look at it, and what does
+/// without it, which costs something: a person has to choose that. The look comes first unless the Service doesn't
+/// exist: then there is nothing to repair, only to install again.
+fn in_order(
+    case: &Case<'_>,
+    findings: &mut FindingsBuilder,
+    backend: Option<&Backend>,
+    look: Remedy,
+    without: Remedy,
+) -> (String, Vec<Remedy>) {
+    let lack = lack(case, findings, backend);
+    let (words, idle) = lack.and_then(|lack| behind(case.stage, backend, lack, &mut findings.wanted)).unzip();
     let without = without.deciding(true);
-    if lacks_service { vec![without, look] } else { vec![look, without] }
+    let others = if lack == Some(Lack::Service) { [without, look] } else { [look, without] };
+    let remedies = case.start(idle.flatten()).into_iter().chain(others).collect();
+    (words.map(|words| format!(": {words}")).unwrap_or_default(), remedies)
 }
 
 /// What happens to namespaces as long as a resource can't be read (R9.11).
@@ -251,17 +253,18 @@ fn unconverted(
     if findings.findings.iter().any(is_told) {
         return None;
     }
-    let lack = lack(case, findings, Some(backend))?.describe(Some(backend));
+    let lack = lack(case, findings, Some(backend))?;
+    let (why, idle) = why_unreachable(case.stage, Some(backend), lack, &mut findings.wanted);
     let full = case.snapshot().resources.get(resource).full_name();
     Some(Finding {
         severity: Severity::Warning,
-        message: format!("{full} cannot be converted (by {}): {lack}.", named(backend)),
+        message: format!("{full} cannot be converted (by {}): {why}.", named(backend)),
         consequence: "Objects that are stored in another version than a client asks for can't be read, changed or \
                       deleted: the list fails then, and namespaces that contain one stay Terminating."
             .to_owned(),
         objects: vec![id],
         // It harms objects that can be read now.
-        remedies: convert_again(case, Some(id), Some(backend)).into(),
+        remedies: case.start(idle).into_iter().chain(convert_again(case, Some(id), Some(backend))).collect(),
         ..Finding::of(Code::ConversionBroken, &full)
     })
 }
@@ -307,10 +310,10 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     let related = hanging_namespaces(case, findings, CONTENT_FAILURE);
     let full = resource.full_name();
     let [look, without] = convert_again(case, definition, backend.as_ref());
-    let remedies = in_order(lacks_service(case, findings, backend.as_ref()), look, without);
+    let (behind, remedies) = in_order(case, findings, backend.as_ref(), look, without);
     let by = backend.as_ref().map(|backend| format!(" (by {})", named(backend))).unwrap_or_default();
     Finding {
-        message: format!("{full} cannot be converted{by}: {failure}."),
+        message: format!("{full} cannot be converted{by}: {failure}{behind}."),
         consequence: format!(
             "No client can read them, including the collector: none is collected, and none blocks its owner. \
              Namespaces and the CRD itself stay Terminating when they are deleted. Once conversion works again, \

@@ -19,7 +19,7 @@ use crate::wording::thousands;
 use super::{
     commands::Commands,
     evidence::Evidence,
-    finding::{Finding, RecreatedDependent},
+    finding::{Finding, RecreatedDependent, Remedy},
     limit::Limit,
 };
 
@@ -82,6 +82,12 @@ impl<'a> Case<'a> {
 
     pub(super) fn commands(&self) -> Commands<'a> {
         Commands { snapshot: self.stage.snapshot, kubectl: self.kubectl, guarded: self.live }
+    }
+
+    /// Starts the workload behind a Service.
+    pub(super) fn start(&self, idle: Option<ObjectId>) -> Option<Remedy> {
+        let scale = self.commands().scale_up(idle?)?;
+        Some(Remedy::new("start what is behind its Service, and scaled to 0", [scale]))
     }
 
     /// A sentence for a live cluster if dependents of these may be among what could not be read; empty otherwise.

@@ -118,6 +118,12 @@ impl Commands<'_> {
         Some(absent(&file).and(self.get(id)?.syntax(">").file(&file)))
     }
 
+    /// Deletes an object, and keeps a copy that `kubectl apply` accepts.
+    pub fn take_away(self, id: ObjectId) -> Option<ShellCommand> {
+        let delete = one_after_another(self.delete(&[id], "background", &[]))?;
+        Some(self.saved(id)?.and(delete))
+    }
+
     /// The name of a file for an object, without an extension.
     fn file_of(self, id: ObjectId) -> String {
         let object = self.snapshot.object(id);

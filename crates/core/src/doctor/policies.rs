@@ -7,7 +7,7 @@ use crate::{
     model::ObjectId,
     simulate::{
         Needs,
-        obstacles::{BoundPolicy, Called, Operation, bound_policies},
+        obstacles::{BoundPolicy, Called, Operation, Refuses, bound_policies},
     },
 };
 
@@ -28,7 +28,8 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
     let content = content(case);
     for policy in &policies {
         let refuses = |object: ObjectId, operation: Operation| {
-            policy.refuses(case.stage, object) && policy.judges(case.stage, object, operation) == Called::Yes
+            let judges = policy.judges(case.stage, object, operation) == Called::Yes;
+            judges && policy.refuses(case.stage, object, |_| true).is_some()
         };
         let held: Vec<&Turn> = turns.iter().filter(|turn| refuses(turn.object, turn.write.operation())).collect();
         findings.refused.extend(held.iter().map(|turn| turn.object));
@@ -85,8 +86,9 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, [refused, releases, waitin
     let related = sorted([refused, releases, waiting, &[policy.binding]].concat());
     let uid = |id: ObjectId| snapshot.text(snapshot.object(id).uid);
     let [name, binding] = [policy.policy, policy.binding].map(|id| snapshot.short_name(id));
+    let why = policy.refuses(case.stage, first, |_| true).map(Refuses::why).unwrap_or_default();
     Finding {
-        message: format!("{name} refuses all that it matches ({}); {binding} binds it.", policy.why(case.stage, first)),
+        message: format!("{name} refuses all that it matches ({why}); {binding} binds it."),
         consequence: then.join(" "),
         objects: vec![policy.policy],
         related,
@@ -100,7 +102,8 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, [refused, releases, waitin
 
 /// What lets writes to this object pass.
 fn let_pass(case: &Case<'_>, policy: &BoundPolicy<'_>, object: ObjectId) -> Remedy {
-    let (what, fields) = way_past(policy.lacks_only_parameters(case.stage, object));
+    let refuses = policy.refuses(case.stage, object, |_| true);
+    let (what, fields) = way_past(refuses.is_some_and(Refuses::lacks_parameters));
     Remedy::new(what, case.commands().merge(policy.binding, &fields)).deciding(true)
 }
 
@@ -141,9 +144,9 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &
             let surely = |remedy: &Remedy| {
                 operation(remedy).is_some_and(|it| policy.judges(case.stage, judged, it) == Called::Yes)
             };
-            let refused = finding.remedies.iter().position(surely).filter(|_| policy.refuses(case.stage, judged));
-            if let Some(refused) = refused {
-                let (name, why) = (case.snapshot().short_name(policy.policy), policy.why(case.stage, judged));
+            let refuses = policy.refuses(case.stage, judged, |_| true);
+            if let Some((refused, why)) = finding.remedies.iter().position(surely).zip(refuses.map(Refuses::why)) {
+                let name = case.snapshot().short_name(policy.policy);
                 let all = finding.remedies.iter().filter(|it| operation(it).is_some()).all(surely);
                 let which = if all { "the" } else { "some of the" };
                 finding.consequence.push_str(&format!(" {name} refuses {which} remedies below ({why})."));

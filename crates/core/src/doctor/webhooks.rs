@@ -6,7 +6,7 @@ use crate::{
     model::{ObjectId, Resource, effects::Severity, facts::Webhook},
     simulate::{
         BlockedBy, Needs, ObstacleKind,
-        obstacles::{Called, Operation, Reach, WebhookCall, reach, selects_namespace},
+        obstacles::{Called, Operation, Reach, WebhookCall, reach, selects_namespace, why_unreachable},
     },
     wording::count,
 };
@@ -155,7 +155,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
             Reach::Doubtful(lack) => (lack, false),
             Reach::Served { .. } | Reach::Outside | Reach::Unknown => continue,
         };
-        let why = lack.describe(backend);
+        let (why, idle) = why_unreachable(case.stage, backend, lack, &mut findings.wanted);
         if selects_nothing(case, asked, &concerned) {
             let consequence = "It selects none of the namespaces that exist, so it prevents nothing now.".to_owned();
             let finding = finding(case, asked, &why, &concerned, Kept::default());
@@ -183,7 +183,9 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         };
         let mut releases: Vec<ObjectId> = case.held_by_controllers().filter(is_kept).collect();
         releases.extend(finalized.into_iter().filter(|id| snapshot.object(*id).terminating() && content.is_empty()));
-        let finding = finding(case, asked, &why, &concerned, Kept { held: &held, content: &content, releases, vital });
+        let mut finding =
+            finding(case, asked, &why, &concerned, Kept { held: &held, content: &content, releases, vital });
+        finding.remedies.splice(..0, case.start(idle));
         findings.findings.push(finding);
     }
 }
@@ -205,6 +207,7 @@ pub(super) fn tell_taken_down(case: &Case<'_>, findings: &mut [Finding]) {
                 let facts = snapshot.facts.definition(object);
                 (Some(definition), facts.and_then(|facts| facts.conversion.as_deref()))
             }
+            ObstacleKind::PolicyRefuses { .. } => continue,
             _ => {
                 let facts = snapshot.facts.api_service(object);
                 (Some(snapshot.short_name(object)), facts.and_then(|facts| facts.service.as_ref()))
@@ -368,8 +371,8 @@ fn finding(
                 case.commands().patch(asked.configuration, patch),
             ),
             Remedy::new(
-                "delete the configuration, if its application is no longer installed",
-                case.commands().delete(&[asked.configuration], "background", &[]),
+                "delete the configuration and keep a copy, if its application is no longer installed",
+                case.commands().take_away(asked.configuration),
             ),
         ],
         ..Finding::of(Code::WebhookUnreachable, format!("{} {}", snapshot.text(object.uid), asked.webhook.name))

@@ -35,6 +35,8 @@ pub enum NoteKind {
     Abandoned,
     /// The same where only its name says that a workload may be that controller.
     PerhapsAbandoned,
+    /// The last parameters of this policy go, and without them it lets everything pass (R9.45).
+    PolicyLapses,
 }
 
 impl NoteKind {
@@ -50,6 +52,7 @@ impl NoteKind {
             NoteKind::LeftBehind => "left-behind",
             NoteKind::Abandoned => "abandoned",
             NoteKind::PerhapsAbandoned => "perhaps-abandoned",
+            NoteKind::PolicyLapses => "policy-lapses",
         }
     }
 
@@ -99,6 +102,10 @@ impl NoteKind {
             NoteKind::PerhapsAbandoned => {
                 "stays, and may not be deletable any more: by its name, a workload that goes in this delete may be the \
                  controller that removes its finalizer"
+                    .to_owned()
+            }
+            NoteKind::PolicyLapses => {
+                "no longer applies where its parameters go in this delete: without them, it lets everything pass"
                     .to_owned()
             }
             NoteKind::AlreadyTerminating => "already being deleted with this policy".to_owned(),

@@ -4,9 +4,12 @@ use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
 
-use crate::model::{
-    ObjectId,
-    effects::{EffectKind, Severity},
+use crate::{
+    model::{
+        ObjectId,
+        effects::{EffectKind, Severity},
+    },
+    simulate::Refusal,
 };
 
 /// Something that happens outside the graph because an object is or may be deleted.
@@ -77,6 +80,9 @@ pub enum Afterwards {
     RecreatedEmpty { by: ObjectId },
     /// This controller survives and may recreate the object.
     MayBeRecreated { by: ObjectId },
+    /// This controller survives and would recreate the object, but the API server refuses that (R9.44). `None`: what
+    /// does it is no object.
+    NotRecreated { by: Option<ObjectId>, because: Refusal },
     /// This part of Kubernetes, or who holds it, makes such an object whenever it is missing.
     KeptUp { by: &'static str },
     /// The kubelet of this Node creates the mirror pod again.

@@ -50,7 +50,7 @@ pub use controllers::{Controllers, FinalizerController};
 pub use liveness::Liveness;
 pub(crate) use next_write::may_lag_after_restart;
 pub use next_write::{Next, NoAction};
-pub use obstacles::{Obstacle, ObstacleKind, Operation};
+pub use obstacles::{Obstacle, ObstacleKind, Operation, Refusal};
 pub use outcome::OutcomeKind;
 pub use projection::Projection;
 pub use request::{Appearing, Cut, Refused, Request, Start, WriteScope};

@@ -12,7 +12,7 @@ use crate::model::{
 
 use super::{
     built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS},
-    obstacles::Called,
+    obstacles::Refusal,
     world::{Needs, SimContext},
 };
 
@@ -32,6 +32,19 @@ pub(crate) enum Recreation {
     Certain,
     /// It depends on more than metadata, or on an unknown controller.
     Possible,
+    /// It would, but the API server refuses that (R9.44).
+    Refused(Refusal),
+}
+
+impl Recreation {
+    /// Of what stands in the way at several places, what decides: what is refused certainly, or else what may be.
+    pub(crate) fn worst(all: impl Iterator<Item = Recreation>) -> Option<Recreation> {
+        all.min_by_key(|it| match it {
+            Recreation::Refused(_) => 0,
+            Recreation::Possible => 1,
+            Recreation::Certain => 2,
+        })
+    }
 }
 
 /// The controller that would recreate an object.
@@ -55,9 +68,9 @@ pub(crate) trait Ending {
         false
     }
 
-    /// Whether a webhook that can't be called any more must allow that another such object is created.
-    fn refuses_another(&self, _: ObjectId) -> Called {
-        Called::No
+    /// Whether webhooks and policies refuse that another such object is created, or may.
+    fn refuses_another(&self, _: ObjectId) -> Option<Recreation> {
+        None
     }
 
     /// Whether a controller adopts anything, or may.
@@ -138,9 +151,9 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
                 self.needs.borrow_mut().facts.insert(controller);
             }
             if let Some(recreator) = &mut found
-                && recreation == Recreation::Possible
+                && let Some(worst) = Recreation::worst([recreator.recreation, recreation].into_iter())
             {
-                recreator.recreation = Recreation::Possible;
+                recreator.recreation = worst;
             }
             known.insert(object, found);
         }
@@ -166,14 +179,9 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         if self.end.is_stuck(object) {
             return None;
         }
-        let refused = self.end.refuses_another(object);
         let made = self.appliers(object).into_iter().filter_map(|by| Some((by, self.applies(by, object)?)));
         let (by, recreation) = made.min_by_key(|(_, made)| *made == Recreation::Possible)?;
-        match refused {
-            Called::Yes => None,
-            Called::Perhaps => Some((by, Recreation::Possible)),
-            Called::No => Some((by, recreation)),
-        }
+        Some((by, self.end.refuses_another(object).unwrap_or(recreation)))
     }
 
     /// The Applications, Kustomizations and HelmReleases that an object names.
@@ -239,8 +247,6 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
     /// Whether a controller recreates what it controls; `None` if it certainly doesn't.
     fn recreation(&self, object: ObjectId, controller: ObjectId) -> Option<Recreation> {
         let (below, above) = (self.resource(object), self.resource(controller));
-        // The kubelet runs a mirror pod's containers without asking.
-        let refused = if self.is(controller, "", "Node") { Called::No } else { self.end.refuses_another(object) };
         let recreation = match (below.group.as_str(), below.kind.as_str(), above.group.as_str(), above.kind.as_str()) {
             // Already replaced: the pod has ended.
             ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
@@ -264,7 +270,8 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
                 _ if self.end.may_adopt(controller) => Recreation::Possible,
                 made => made,
             },
-            ("", "Pod", "", "Node") => Recreation::Certain,
+            // The kubelet runs a mirror pod's containers without asking.
+            ("", "Pod", "", "Node") => return Some(Recreation::Certain),
             ("apps", "ReplicaSet", "apps", "Deployment")
                 if self.end.survival(controller) != Survival::Removed && self.is_paused(controller) =>
             {
@@ -276,11 +283,66 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             }
             _ => Recreation::Possible,
         };
-        match refused {
-            Called::Yes => None,
-            Called::Perhaps => Some(Recreation::Possible),
-            Called::No => Some(recreation),
+        let refused = [
+            self.end.refuses_another(object),
+            self.lacks_required(object, controller),
+            self.exceeds_quota(object).then_some(Recreation::Possible),
+        ];
+        let refused = refused.into_iter().flatten();
+        Recreation::worst(refused).or(Some(recreation))
+    }
+
+    /// Whether something doesn't exist, or goes, that the pods of a controller name: the API server creates no such pod
+    /// (kubernetes/kubernetes plugin/pkg/admission/serviceaccount, priority and runtimeclass).
+    fn lacks_required(&self, pod: ObjectId, controller: ObjectId) -> Option<Recreation> {
+        let snapshot = self.context.snapshot;
+        let facts = snapshot.facts.workload(controller).filter(|_| self.is(pod, "", "Pod"))?;
+        let lacked = facts.requires.iter().filter_map(|required| {
+            let [group, kind, name] = required.parts();
+            let resource = snapshot.resources.by_group_kind(group, kind)?;
+            let is_namespaced = snapshot.resources.get(resource).namespaced;
+            let namespace = if is_namespaced { snapshot.text(self.object(pod).namespace) } else { "" };
+            let at = snapshot.locate(resource, namespace, name).ok()?;
+            match snapshot.look_up(at) {
+                Presence::Present(found) => match self.end.survival(found) {
+                    Survival::Survives => None,
+                    // A finalizer keeps it, or something makes it again.
+                    Survival::Removed if self.object(found).finalizers.is_empty() && self.makers(found).is_empty() => {
+                        Some(Recreation::Refused(Refusal::Missing(at)))
+                    }
+                    Survival::Removed | Survival::MayBeRemoved => Some(Recreation::Possible),
+                },
+                Presence::Absent => {
+                    if !snapshot.was_looked_up(at) {
+                        self.needs.borrow_mut().missing.insert(at);
+                    }
+                    Some(Recreation::Refused(Refusal::Missing(at)))
+                }
+                Presence::Unknown => {
+                    self.needs.borrow_mut().look_ups.insert(at);
+                    None
+                }
+            }
+        });
+        Recreation::worst(lacked)
+    }
+
+    /// Whether more than a ResourceQuota allows is used of what such an object needs: it was lowered. How much of that
+    /// the delete sets free is not counted.
+    fn exceeds_quota(&self, object: ObjectId) -> bool {
+        let (snapshot, namespace) = (self.context.snapshot, self.object(object).namespace);
+        let Some(quotas) = snapshot.resources.by_group_kind("", "ResourceQuota") else { return false };
+        let quotas = self.context.of_resource(quotas).iter().filter(|id| self.object(**id).namespace == namespace);
+        let mut exceeds = false;
+        for quota in quotas.filter(|id| self.end.survival(**id) == Survival::Survives) {
+            match snapshot.facts.quota(*quota) {
+                Some(facts) => exceeds |= facts.limits(self.resource(object)),
+                None => {
+                    self.needs.borrow_mut().facts.insert(*quota);
+                }
+            }
         }
+        exceeds
     }
 
     /// Whether a controller says how many pods it wants.

@@ -21,6 +21,9 @@ pub struct AdmissionPolicyFacts {
     pub validates: bool,
     /// Whether one of its validations is the constant `false`: it refuses whatever it matches.
     pub refuses_all: bool,
+    /// Whether it lets pass what it can't judge, also for lack of parameters: `failurePolicy` Ignore.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ignores_failures: bool,
     /// `spec.paramKind`: apiVersion and kind of its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Box<(String, String)>>,
@@ -42,6 +45,9 @@ pub struct PolicyBindingFacts {
     /// `spec.paramRef`, if it refuses what it matches where its parameters are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required: Option<Box<ParameterReference>>,
+    /// The same if it doesn't apply there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optional: Option<Box<ParameterReference>>,
 }
 
 /// Which objects are the parameters of a policy.

@@ -35,8 +35,8 @@ pub use reclaim::{
     Rollout, SetHistory, Template, VolumeUse,
 };
 pub use running::{
-    AccountFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts, ServiceFacts,
-    SliceFacts, TokenFacts, WorkloadFacts,
+    AccountFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts, QuotaFacts,
+    Required, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
 };
 pub use said::{contains_said, may_say_why, read_said};
 pub use selector::{LabelRequirement, LabelSelector};
@@ -84,6 +84,8 @@ pub enum Fact {
     ResourceClaim(ResourceClaimFacts),
     ServiceCidr(ServiceCidrFacts),
     StorageClass(StorageClassFacts),
+    /// Of a ResourceQuota.
+    Quota(QuotaFacts),
     /// The deletion policy of an object, for kinds without other facts.
     Policy(PolicyFacts),
 }
@@ -114,6 +116,8 @@ impl Fact {
             _ => &[],
         };
         own.into_iter().chain(pods.iter().map(String::as_str)).for_each(&mut each);
+        let required = if let Fact::Workload(facts) = self { facts.requires.as_slice() } else { &[] };
+        required.iter().for_each(|required| each(required.parts()[2]));
         let inventory = if let Fact::Policy(facts) = self { facts.inventory.as_ref() } else { None };
         for object in inventory.into_iter().flat_map(|inventory| &inventory.objects) {
             each(&object.namespace);
@@ -453,6 +457,14 @@ impl Facts {
     pub(crate) fn storage_class(&self, object: ObjectId) -> Option<&StorageClassFacts> {
         match self.get(object) {
             Some(Fact::StorageClass(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a ResourceQuota, if read.
+    pub(crate) fn quota(&self, object: ObjectId) -> Option<&QuotaFacts> {
+        match self.get(object) {
+            Some(Fact::Quota(facts)) => Some(facts),
             _ => None,
         }
     }

@@ -7,11 +7,15 @@ use serde_json::Value;
 use super::{
     AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, ClaimTemplates, Condition, Constraints,
     DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts,
-    NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, ResourceClaimFacts,
-    ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, TokenFacts,
-    VolumeData, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts, limits::limits,
+    NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, QuotaFacts, Required,
+    ResourceClaimFacts, ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts,
+    StorageClassFacts, TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule,
+    WorkloadFacts, limits::limits,
 };
-use crate::model::effects::{PolicyFacts, policies::is_policy_annotation};
+use crate::{
+    model::effects::{PolicyFacts, policies::is_policy_annotation},
+    quantity::quantity,
+};
 
 /// Whether all objects of a kind have facts.
 pub(super) fn kind_has_facts(group: &str, kind: &str) -> bool {
@@ -25,6 +29,7 @@ pub(super) fn kind_has_facts(group: &str, kind: &str) -> bool {
                 | "Namespace"
                 | "Node"
                 | "ReplicationController"
+                | "ResourceQuota"
         ),
         "admissionregistration.k8s.io" => {
             matches!(
@@ -88,7 +93,9 @@ pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &
             2 => key == "waiting",
             _ => key == "reason",
         },
-        ("apps", "ReplicaSet", "spec") => |depth, key| depth > 0 || is_read_of_workload(key),
+        ("apps", "ReplicaSet", "spec") => {
+            |depth, key| matches!(depth, 1 | 2) || depth == 0 && (key == "template" || is_read_of_workload(key))
+        }
         ("apps", _, "spec") => |depth, key| depth > 0 || key == "template" || is_read_of_workload(key),
         ("apps", _, "status") => |_, key| matches!(key, "readyReplicas" | "numberReady" | "desiredNumberScheduled"),
         ("batch", "Job", "spec") => |depth, key| depth > 0 || key != "template",
@@ -166,11 +173,18 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             volume: object.name(&["spec", "volumeName"]),
             attributes_class: object.name(&["spec", "volumeAttributesClassName"]),
         }),
+        ("", "ResourceQuota") => {
+            let amount = |of: &str, name: &str| at(object.0, &["status", of, name])?.as_str().and_then(quantity);
+            let hard = at(object.0, &["status", "hard"]).and_then(Value::as_object).into_iter().flatten();
+            let exceeded = hard.filter(|(name, _)| amount("used", name) > amount("hard", name));
+            Fact::Quota(QuotaFacts { exceeded: exceeded.map(|(name, _)| name.clone()).collect() })
+        }
         ("", "Node") => Fact::Node(NodeFacts { pods: None, kubelet: Some(kubelet(object)) }),
         ("", "Service") => Fact::Service(ServiceFacts {
             kind: object.text(&["spec", "type"]),
             cluster_ips: texts(at(object.0, &["spec", "clusterIPs"])),
             ports: list(at(object.0, &["spec", "ports"])).filter_map(|port| port.get("port")?.as_i64()).collect(),
+            selector: object.equal_labels(&["spec", "selector"]),
             selects: at(object.0, &["spec", "selector"]).is_some_and(|selector| !selector.is_null()),
         }),
         ("", "Namespace") => Fact::Namespace(NamespaceFacts {
@@ -187,7 +201,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 policy: object.text(&["spec", "policyName"]).unwrap_or_default(),
                 denies: mutates || list(at(object.0, &["spec", "validationActions"])).any(|action| action == "Deny"),
                 constraints: at(object.0, &["spec", "matchResources"]).map(constraints),
-                required: object.required_parameters().map(Box::new),
+                required: object.parameters(true).map(Box::new),
+                optional: object.parameters(false).map(Box::new),
             })
         }
         ("apiextensions.k8s.io", "CustomResourceDefinition") => Fact::Definition(definition(object)),
@@ -212,16 +227,16 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 claims,
                 selector,
                 limits: if kind == "ReplicaSet" { None } else { limits(object.0) },
+                requires: required_by_pods(object),
             })
         }
         ("", "ReplicationController") => {
             object.0.get("status")?;
-            let labels = at(object.0, &["spec", "selector"]).and_then(Value::as_object).into_iter().flatten();
-            let requirements: Vec<LabelRequirement> = equal_to(labels).collect();
             Fact::Workload(WorkloadFacts {
                 wanted: object.number(&["spec", "replicas"]),
                 ready: object.number(&["status", "readyReplicas"]).unwrap_or(0),
-                selector: (!requirements.is_empty()).then_some(LabelSelector(requirements)),
+                selector: object.equal_labels(&["spec", "selector"]),
+                requires: required_by_pods(object),
                 ..WorkloadFacts::default()
             })
         }
@@ -230,8 +245,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let ready = object.number(&["status", "numberReady"]).unwrap_or(0);
             let wanted = object.number(&["status", "desiredNumberScheduled"]);
             let selector = selector(at(object.0, &["spec", "selector"]));
-            let limits = limits(object.0);
-            Fact::Workload(WorkloadFacts { wanted, ready, selector, limits, ..WorkloadFacts::default() })
+            let (limits, requires) = (limits(object.0), required_by_pods(object));
+            Fact::Workload(WorkloadFacts { wanted, ready, selector, limits, requires, ..WorkloadFacts::default() })
         }
         ("batch", "Job") => {
             let managed_by = object.name(&["spec", "managedBy"]).filter(|name| name != JobFacts::BUILT_IN);
@@ -334,12 +349,18 @@ impl Whole<'_> {
         conditions.map(read).collect()
     }
 
-    /// The parameters of a policy's binding, if it refuses without them.
-    fn required_parameters(self) -> Option<ParameterReference> {
+    /// A selector that is a map of labels; `None` if it has none.
+    fn equal_labels(self, path: &[&str]) -> Option<LabelSelector> {
+        let labels = at(self.0, path).and_then(Value::as_object).into_iter().flatten();
+        Some(LabelSelector(equal_to(labels).collect())).filter(|selector| !selector.0.is_empty())
+    }
+
+    /// The parameters of a policy's binding, if they are `required`: it refuses without them.
+    fn parameters(self, required: bool) -> Option<ParameterReference> {
         let reference = Whole(at(self.0, &["spec", "paramRef"])?);
-        let required = reference.text(&["parameterNotFoundAction"]).is_some_and(|action| action == "Deny");
+        let denies = reference.text(&["parameterNotFoundAction"]).is_some_and(|action| action == "Deny");
         let text = |key| reference.text(&[key]).filter(|text| !text.is_empty());
-        required.then(|| ParameterReference { name: text("name"), namespace: text("namespace") })
+        (denies == required).then(|| ParameterReference { name: text("name"), namespace: text("namespace") })
     }
 
     /// The Service or URL of a client configuration.
@@ -543,12 +564,27 @@ fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
         validates: judges && conditions != MatchConditions::Never,
         // Without its parameters, a binding may allow everything (`parameterNotFoundAction`).
         refuses_all: !has("paramKind") && constants().any(|constant| constant == Some(false)),
+        ignores_failures: object.text(&["spec", "failurePolicy"]).is_some_and(|policy| policy == "Ignore"),
         parameters: object
             .text(&["spec", "paramKind", "apiVersion"])
             .zip(object.text(&["spec", "paramKind", "kind"]))
             .map(Box::new),
         says: says(list(at(object.0, &["spec", "validations"]))),
     }
+}
+
+/// What the pods of a template name and can't be created without. A controller keeps the ServiceAccount `default` in
+/// every namespace, and the API server the PriorityClasses of the system.
+fn required_by_pods(object: Whole<'_>) -> Vec<Required> {
+    let named = |key| object.name(&["spec", "template", "spec", key]);
+    let account = named("serviceAccountName").filter(|name| name != "default");
+    let class = named("priorityClassName").filter(|name| !name.starts_with("system-"));
+    let all = [
+        account.map(Required::ServiceAccount),
+        class.map(Required::PriorityClass),
+        named("runtimeClassName").map(Required::RuntimeClass),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// What the first validation says where it refuses, and how many more there are.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{LabelSelector, Limits};
+use crate::model::resources::Resource;
 
 /// What decides how a pod is deleted (R1.14) and what it protects (§9.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -115,6 +116,49 @@ pub struct WorkloadFacts {
     /// Which objects its program handles, if something limits them. Not of a ReplicaSet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Box<Limits>>,
+    /// What its pods name that somebody must have made, and can't be created without (R9.44).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<Required>,
+}
+
+/// The name of an object without which the API server creates no pod that names it (R9.44).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Required {
+    ServiceAccount(String),
+    PriorityClass(String),
+    RuntimeClass(String),
+}
+
+impl Required {
+    /// Its group, kind and name.
+    pub(crate) fn parts(&self) -> [&str; 3] {
+        match self {
+            Required::ServiceAccount(name) => ["", "ServiceAccount", name],
+            Required::PriorityClass(name) => ["scheduling.k8s.io", "PriorityClass", name],
+            Required::RuntimeClass(name) => ["node.k8s.io", "RuntimeClass", name],
+        }
+    }
+}
+
+/// What is used up of a ResourceQuota: `status.used` is more than `status.hard`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct QuotaFacts {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exceeded: Vec<String>,
+}
+
+impl QuotaFacts {
+    /// Whether that may be why no more objects of a resource are created
+    /// (kubernetes/kubernetes pkg/quota/v1/evaluator/core/pods.go).
+    pub(crate) fn limits(&self, resource: &Resource) -> bool {
+        let is_pod = resource.group.is_empty() && resource.kind == "Pod";
+        self.exceeded.iter().any(|name| match name.split_once(['/', '.']) {
+            Some(("count", counted)) => counted == resource.full_name(),
+            Some((prefix, _)) => is_pod && name != "requests.storage" && matches!(prefix, "requests" | "limits"),
+            None => is_pod && matches!(name.as_str(), "pods" | "cpu" | "memory" | "ephemeral-storage"),
+        })
+    }
 }
 
 /// What a StatefulSet says of its claims. They are named `<template>-<StatefulSet>-<ordinal>`.
@@ -191,6 +235,9 @@ pub struct ServiceFacts {
     /// `spec.ports`; empty if an older snapshot file lacks them, or a headless Service has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<i64>,
+    /// `spec.selector`; `None` if it is unset, or an older snapshot file lacks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<LabelSelector>,
     /// Whether `spec.selector` is set, so that the endpoints controllers make its Endpoints and EndpointSlices.
     #[serde(default)]
     pub selects: bool,

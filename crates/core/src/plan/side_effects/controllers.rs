@@ -12,8 +12,8 @@ use crate::{
         reaction::Afterwards,
     },
     simulate::{
-        Adopter, Adoptions, Cause, ObstacleKind, State,
-        obstacles::Called,
+        Adopter, Adoptions, Cause, Needs, ObstacleKind, Operation, Refusal, State,
+        obstacles::{BoundPolicy, Called, Lack, Reach, WebhookCall},
         recreators::{Ending, Recreation, Recreator, Recreators, Survival},
     },
 };
@@ -24,6 +24,7 @@ use super::{SideEffects, kept_up::kept_up};
 pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) -> Vec<Vec<Afterwards>> {
     let end = PlanEnd {
         side_effects,
+        needs: RefCell::default(),
         staying: {
             let staying = plan.outcomes.iter().filter(|outcome| outcome.state.is_some());
             staying.map(|outcome| (outcome.object, outcome)).collect()
@@ -41,7 +42,8 @@ pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) ->
         adopters: RefCell::default(),
     };
     let afterwards = plan.outcomes.iter().map(|outcome| controllers.after(outcome)).collect();
-    let needs = controllers.recreators.needs.into_inner();
+    let mut needs = controllers.recreators.needs.into_inner();
+    needs.add(&end.needs.borrow());
     side_effects.needs.add(&needs);
     afterwards
 }
@@ -55,6 +57,8 @@ struct PlanEnd<'b, 's, 'a> {
     staying: FxHashMap<ObjectId, &'b Outcome>,
     /// The webhooks that can't be called once the delete is through.
     unreachable: FxHashSet<ObstacleKind>,
+    /// What should be read to be certain whether webhooks can be called.
+    needs: RefCell<Needs>,
 }
 
 impl Ending for PlanEnd<'_, '_, '_> {
@@ -70,20 +74,51 @@ impl Ending for PlanEnd<'_, '_, '_> {
         self.staying.get(&pod).is_some_and(|outcome| outcome.held_by.iter().any(|holder| holder.is_kubelet()))
     }
 
-    fn refuses_another(&self, object: ObjectId) -> Called {
+    fn refuses_another(&self, object: ObjectId) -> Option<Recreation> {
         let context = self.side_effects.context;
-        let resource = context.snapshot.resources.get(context.snapshot.object(object).resource);
-        let hooks = context.obstacles.iter().flat_map(|obstacles| &obstacles.admission.hooks);
-        let calls = hooks.map(|hook| hook.call).filter(|call| {
-            let kind = ObstacleKind::WebhookUnreachable { configuration: call.configuration, place: call.place as u32 };
-            self.unreachable.contains(&kind) && call.webhook.matches(resource, "CREATE")
+        let admission = &context.obstacles.as_ref()?.admission;
+        let resource = context.snapshot.object(object).resource;
+        let survives = |object: ObjectId| self.survival(object) == Survival::Survives;
+        let is_gone = |object: ObjectId| self.survival(object) == Survival::Removed;
+        let refused = |called: Called, is_certain: bool, refusal: Refusal| match called {
+            Called::Yes if is_certain => Some(Recreation::Refused(refusal)),
+            Called::Yes | Called::Perhaps => Some(Recreation::Possible),
+            Called::No => None,
+        };
+        let hooks = admission.by_rules(context.snapshot, resource, Operation::Create).iter();
+        let by_hooks = hooks.map(|place| &admission.hooks[*place as usize]).filter_map(|hook| {
+            let WebhookCall { configuration, place, webhook } = hook.call;
+            let place = place as u32;
+            let called = hook.call.called_for(context, object);
+            if !webhook.required || called == Called::No || is_gone(configuration) {
+                return None;
+            }
+            let (reach, needs) = hook.reach(context);
+            self.needs.borrow_mut().add(needs);
+            let lack = match reach {
+                Reach::Unreachable(lack) => *lack,
+                _ if !self.unreachable.contains(&ObstacleKind::WebhookUnreachable { configuration, place }) => {
+                    return None;
+                }
+                Reach::Served { service, .. } if is_gone(*service) => Lack::Service,
+                _ => Lack::Endpoint,
+            };
+            refused(called, survives(configuration), Refusal::Webhook { configuration, place, lack })
         });
-        let called = calls.map(|call| call.called_for(context, object));
-        called.fold(Called::No, |worst, called| match (worst, called) {
-            (Called::Yes, _) | (_, Called::Yes) => Called::Yes,
-            (Called::Perhaps, _) | (_, Called::Perhaps) => Called::Perhaps,
-            _ => Called::No,
-        })
+        let by_policies = admission.policies.iter().filter_map(|bound| {
+            let BoundPolicy { policy, binding, .. } = *bound;
+            let called = bound.judges(context, object, Operation::Create);
+            if called == Called::No || is_gone(policy) || is_gone(binding) {
+                return None;
+            }
+            let lacks_parameters = bound.refuses(context, object, |id| !is_gone(id))?.lacks_parameters();
+            refused(
+                called,
+                survives(policy) && survives(binding),
+                Refusal::Policy { policy, binding, lacks_parameters },
+            )
+        });
+        Recreation::worst(by_hooks.chain(by_policies))
     }
 
     fn may_adopt(&self, controller: ObjectId) -> bool {
@@ -146,14 +181,17 @@ impl Controllers<'_, '_, '_> {
         if is_made && self.end.is_stuck(object) {
             return None;
         }
-        if kept.is_some() {
-            return kept;
-        }
-        if self.is_endpoints(object) {
-            return self.service_of(object).map(|by| Afterwards::Recreated { by });
-        }
-        if let Some((set, pod)) = set {
-            return self.claim_again(object, set, pod);
+        if is_made {
+            let (by, made) = match (kept, set) {
+                (Some(made), _) => (None, made),
+                (_, Some((set, pod))) => (Some(set), self.claim_again(object, set, pod)?),
+                _ => self.service_of(object).map(|by| (Some(by), Afterwards::Recreated { by }))?,
+            };
+            return Some(match (self.end.refuses_another(object), by) {
+                (Some(Recreation::Refused(because)), by) => Afterwards::NotRecreated { by, because },
+                (Some(_), Some(by)) => Afterwards::MayBeRecreated { by },
+                _ => made,
+            });
         }
         let Recreator { by, recreation } = self.recreators.recreator(object)?;
         // Another ReplicaSet makes its pods.
@@ -170,6 +208,7 @@ impl Controllers<'_, '_, '_> {
             Recreation::Certain if self.is(object, "", "PersistentVolumeClaim") => Afterwards::RecreatedEmpty { by },
             Recreation::Certain => Afterwards::Recreated { by },
             Recreation::Possible => Afterwards::MayBeRecreated { by },
+            Recreation::Refused(because) => Afterwards::NotRecreated { by: Some(by), because },
         })
     }
 
@@ -268,7 +307,8 @@ impl Controllers<'_, '_, '_> {
     /// other pods.
     fn maker_of_next_set(&self, pod: ObjectId) -> Option<Recreator> {
         let set = self.controller_of(pod).filter(|set| self.is(pod, "", "Pod") && self.is(*set, "apps", "ReplicaSet"));
-        self.recreators.recreator(set?).filter(|maker| self.is(maker.by, "apps", "Deployment"))
+        let maker = self.recreators.recreator(set?).filter(|maker| self.is(maker.by, "apps", "Deployment"));
+        maker.filter(|maker| !matches!(maker.recreation, Recreation::Refused(_)))
     }
 
     /// Whether there is a living controller of a kind that adopts such objects.

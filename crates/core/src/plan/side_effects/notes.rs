@@ -1,5 +1,7 @@
 //! Finds policies and deletes without effect, and what a sweep leaves alone although the original collector would not.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -7,10 +9,10 @@ use crate::{
     model::ObjectId,
     plan::{
         note::{Note, NoteKind},
-        outcome::Plan,
+        outcome::{OutcomeKind, Plan},
     },
     server::{DeleteOptions, OwnDelete, Propagation, Stored, kinds::protected},
-    simulate::{Cause, Request, SimContext, Start, World},
+    simulate::{Cause, Request, SimContext, Start, World, obstacles::BoundPolicy},
 };
 
 /// The notes on a request, in the order of its targets, or of the snapshot.
@@ -26,7 +28,20 @@ pub(super) fn notes(context: &SimContext<'_>, plan: &Plan) -> Vec<Note> {
         }
     }
     notes.extend(left_behind(context, plan).into_iter().map(|object| Note { object, kind: NoteKind::LeftBehind }));
+    notes.extend(lapsing(context, plan).into_iter().map(|object| Note { object, kind: NoteKind::PolicyLapses }));
     notes
+}
+
+/// The policies that lose their last parameters, and let everything pass without them (R9.45).
+fn lapsing(context: &SimContext<'_>, plan: &Plan) -> BTreeSet<ObjectId> {
+    let gone = plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+    let gone: FxHashSet<ObjectId> = gone.map(|outcome| outcome.object).collect();
+    let policies = context.obstacles.iter().flat_map(|obstacles| &obstacles.admission.policies);
+    let lapses = |bound: &&BoundPolicy<'_>| {
+        let lasts = ![bound.policy, bound.binding].iter().any(|id| gone.contains(id));
+        lasts && gone.iter().any(|id| bound.refuses_without(context, *id, |id| !gone.contains(&id)) == Some(false))
+    };
+    policies.filter(lapses).map(|bound| bound.policy).collect()
 }
 
 /// Dependents of what goes, which the plan leaves alone because the collector can't resolve one of their references

@@ -160,9 +160,8 @@ pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<(Obje
     }
     let named = by_kind(context, asked);
     let words = words_of(asked.finalizer, asked.group);
-    let is_its = |name: &str| {
-        words.iter().any(|word| is_called_after(name, word)) || is_of_driver(name, asked.finalizer)
-    };
+    let is_its =
+        |name: &str| words.iter().any(|word| is_called_after(name, word)) || is_of_driver(name, asked.finalizer);
     let called = |id: ObjectId| names_of(snapshot, id).any(is_its);
     let hits = |name: &str| hits(name, &words) + usize::from(is_of_driver(name, asked.finalizer));
     let is_after = |id: ObjectId| names_of(snapshot, id).map(hits).max().unwrap_or(0);

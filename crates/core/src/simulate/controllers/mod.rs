@@ -25,7 +25,7 @@ use super::{
 
 use recorded::{of_finalizer, tells_nobody};
 use scope::{Scope, scope};
-pub(crate) use workloads::of_holder;
+pub(crate) use workloads::{Readiness, behind as workloads_behind, of_holder};
 
 /// The label by which Cluster API's objects name their Cluster.
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";

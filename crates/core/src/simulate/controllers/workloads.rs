@@ -36,7 +36,7 @@ pub(super) fn all<'c>(context: &'c SimContext<'_>) -> impl Iterator<Item = Objec
 }
 
 /// Whether the pods of a workload are ready, in words.
-pub(super) enum Readiness {
+pub(crate) enum Readiness {
     Ready(String),
     /// None is ready yet.
     Starting(String),
@@ -69,6 +69,23 @@ pub(super) fn readiness(context: &SimContext<'_>, needs: &mut Needs, workload: O
         (_, 0) => without_ready_pod(context, needs, workload, &called),
         _ => Readiness::Ready(format!("{called} has ready pods")),
     }
+}
+
+/// The workloads whose pods a Service selects, as far as their own selectors say so.
+pub(crate) fn behind(context: &SimContext<'_>, needs: &mut Needs, service: ObjectId) -> Vec<(ObjectId, Readiness)> {
+    let snapshot = context.snapshot;
+    let Some(selector) = snapshot.facts.service(service).and_then(|facts| facts.selector.as_ref()) else {
+        return Vec::new();
+    };
+    let namespace = snapshot.object(service).namespace;
+    let here: Vec<ObjectId> = all(context).filter(|id| snapshot.object(*id).namespace == namespace).collect();
+    let unread = here.iter().filter(|id| snapshot.facts.workload(**id).is_none());
+    needs.evidence.extend(unread);
+    let is_selected = |id: &ObjectId| {
+        let own = snapshot.facts.workload(*id).and_then(|facts| facts.selector.as_ref());
+        own.is_some_and(|own| selector.0.iter().all(|label| own.0.contains(label)))
+    };
+    here.into_iter().filter(is_selected).map(|id| (id, readiness(context, needs, id))).collect()
 }
 
 /// A workload without a ready pod may be starting, or its pods fail.

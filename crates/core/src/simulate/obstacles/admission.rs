@@ -30,11 +30,19 @@ pub enum Operation {
     /// A PATCH of a Pod's subresource `status`, by which a kubelet says that the containers have ended, before it
     /// deletes the pod (R9.31).
     Status,
+    /// A POST.
+    Create,
 }
 
 impl Operation {
-    pub(super) const ALL: [Operation; 5] =
-        [Operation::Delete, Operation::DeleteCollection, Operation::Update, Operation::Finalize, Operation::Status];
+    pub(super) const ALL: [Operation; 6] = [
+        Operation::Delete,
+        Operation::DeleteCollection,
+        Operation::Update,
+        Operation::Finalize,
+        Operation::Status,
+        Operation::Create,
+    ];
 
     /// How the namespace controller deletes an object.
     pub fn of_content(snapshot: &Snapshot, object: ObjectId) -> Self {
@@ -54,6 +62,7 @@ impl Operation {
         match self {
             Operation::Delete | Operation::DeleteCollection => "DELETE",
             Operation::Update | Operation::Finalize | Operation::Status => "UPDATE",
+            Operation::Create => "CREATE",
         }
     }
 
@@ -61,7 +70,7 @@ impl Operation {
         match self {
             Operation::Finalize => "finalize",
             Operation::Status => "status",
-            Operation::Delete | Operation::DeleteCollection | Operation::Update => "",
+            Operation::Delete | Operation::DeleteCollection | Operation::Update | Operation::Create => "",
         }
     }
 }

@@ -5,7 +5,10 @@ use crate::{
         Coordinate, ObjectId, Presence, Symbol,
         facts::{ApiServiceFacts, Backend, SliceFacts},
     },
-    simulate::world::{Needs, SimContext},
+    simulate::{
+        controllers::{Readiness, workloads_behind},
+        world::{Needs, SimContext},
+    },
 };
 
 /// The `spec.type` of a Service that is an alias for a name outside the cluster.
@@ -29,7 +32,7 @@ pub enum Reach {
 }
 
 /// What a backend lacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lack {
     Service,
     /// Its Service doesn't have its port (apiserver `util/proxy/proxy.go: findServicePort`).
@@ -69,6 +72,39 @@ pub(super) fn why_unavailable(facts: &ApiServiceFacts) -> String {
         Some((namespace, name)) => format!("{message} (its service is {namespace}/{name})"),
         None => message.to_owned(),
     }
+}
+
+/// Why a backend can't be reached: a clause; and the workload behind its Service, if that only has to be scaled up.
+pub(crate) fn why_unreachable(
+    context: &SimContext<'_>,
+    backend: Option<&Backend>,
+    lack: Lack,
+    needs: &mut Needs,
+) -> (String, Option<ObjectId>) {
+    let why = lack.describe(backend);
+    match behind(context, backend, lack, needs) {
+        Some((words, idle)) => (format!("{why}: {words}"), idle),
+        None => (why, None),
+    }
+}
+
+/// The workload that leaves a backend without a ready endpoint, in words, and it if it is scaled to 0.
+pub(crate) fn behind(
+    context: &SimContext<'_>,
+    backend: Option<&Backend>,
+    lack: Lack,
+    needs: &mut Needs,
+) -> Option<(String, Option<ObjectId>)> {
+    let (namespace, name) = backend.and_then(Backend::service).filter(|_| lack == Lack::Endpoint)?;
+    let service = context.snapshot.look_up_named(context.built_in.services?, namespace, name).object()?;
+    let workloads = workloads_behind(context, needs, service).into_iter();
+    let mut away = workloads.filter_map(|(workload, readiness)| match readiness {
+        Readiness::Idle(words) => Some((words, Some(workload))),
+        Readiness::Failing(words) | Readiness::Starting(words) => Some((words, None)),
+        Readiness::Ready(_) | Readiness::Unread(_) => None,
+    });
+    let first = away.next()?;
+    Some(away.find(|(_, idle)| idle.is_some() && first.1.is_none()).unwrap_or(first))
 }
 
 /// Whether a backend can be reached, and what must be read to know.

@@ -11,7 +11,8 @@ use crate::{
 
 use super::{
     admission::{Called, Hook, Operation, WebhookCall, selects_namespace},
-    backend::{Lack, Reach, reach, why_unavailable},
+    backend::{Lack, Reach, behind, reach, why_unavailable, why_unreachable},
+    policies::{BoundPolicy, Refuses},
     refused::RefusedBy,
 };
 
@@ -25,6 +26,8 @@ pub struct Obstacle {
     pub taken_down: bool,
     /// Objects that this delete would remove or change without the obstacle, and will once it is mended.
     pub prevents: Vec<ObjectId>,
+    /// The workload behind its Service that is scaled to 0: what has to be started.
+    pub idle: Option<ObjectId>,
     /// For a webhook: the resources that nobody can delete or change meanwhile, as far as its selectors match; if there
     /// are none, those of which nobody can create an object.
     pub resources: Vec<ResourceId>,
@@ -95,9 +98,17 @@ impl World<'_, '_> {
         }
         for hook in self.lost_hooks() {
             let webhook = &obstacles.admission.hooks[hook as usize];
-            let (kind, why) =
-                (kind_of(webhook), self.lack(webhook.call.webhook.backend.as_ref(), &webhook.reach(context).0));
-            found.insert(kind, Obstacle::new(kind, why, true));
+            let (why, _) = self.lack(webhook.call.webhook.backend.as_ref(), &webhook.reach(context).0);
+            found.insert(kind_of(webhook), Obstacle::new(kind_of(webhook), why, true));
+        }
+        for bound in &obstacles.admission.policies {
+            if let Some((parameters, true)) = self.lost_parameters(bound) {
+                let kind = &context.snapshot.resource(parameters).kind;
+                found.insert(
+                    of_policy(bound, true),
+                    Obstacle::new(of_policy(bound, true), Refuses::Lacking(kind).why(), true),
+                );
+            }
         }
         for (object, refused) in self.refused.clone() {
             // It may have been possible later.
@@ -109,23 +120,29 @@ impl World<'_, '_> {
                     RefusedBy::Hook(hook) => kind_of(&admission.hooks[hook as usize]),
                     RefusedBy::Policy(policy) => {
                         let bound = &admission.policies[policy as usize];
-                        ObstacleKind::PolicyRefuses {
-                            policy: bound.policy,
-                            binding: bound.binding,
-                            lacks_parameters: bound.lacks_only_parameters(context, object),
-                        }
+                        let refuses = bound.refuses(context, object, |_| true);
+                        of_policy(bound, refuses.is_some_and(Refuses::lacks_parameters))
                     }
                     RefusedBy::Schema(definition) => ObstacleKind::SchemaRefuses { definition },
                 };
-                let why = || match by {
+                if let Some(known) = found.get_mut(&kind) {
+                    known.prevents.push(object);
+                    continue;
+                }
+                let (why, idle) = match by {
                     RefusedBy::Hook(hook) => {
                         let hook = &admission.hooks[hook as usize];
                         self.lack(hook.call.webhook.backend.as_ref(), &hook.reach(context).0)
                     }
-                    RefusedBy::Policy(policy) => admission.policies[policy as usize].why(context, object),
-                    RefusedBy::Schema(_) => context.snapshot.schema_fault(object).unwrap_or_default().to_owned(),
+                    RefusedBy::Policy(policy) => {
+                        let refuses = admission.policies[policy as usize].refuses(context, object, |_| true);
+                        (refuses.map(Refuses::why).unwrap_or_default(), None)
+                    }
+                    RefusedBy::Schema(_) => {
+                        (context.snapshot.schema_fault(object).unwrap_or_default().to_owned(), None)
+                    }
                 };
-                found.entry(kind).or_insert_with(|| Obstacle::new(kind, why(), false)).prevents.push(object);
+                found.insert(kind, Obstacle { prevents: vec![object], idle, ..Obstacle::new(kind, why, false) });
             }
         }
         self.add_apis(&mut found, &mut prevented);
@@ -161,12 +178,17 @@ impl World<'_, '_> {
                 continue;
             }
             let facts = context.snapshot.facts.api_service(api.service);
-            let why = match &api.reach {
-                Reach::Unreachable(_) => facts.map(why_unavailable),
-                _ => Some(self.lack(facts.and_then(|facts| facts.service.as_ref()), &api.reach)),
+            let backend = facts.and_then(|facts| facts.service.as_ref());
+            let (why, idle) = match &api.reach {
+                Reach::Unreachable(lack) => {
+                    let (words, idle) = behind(context, backend, *lack, &mut self.obstacle_needs).unzip();
+                    let why = facts.map(why_unavailable).into_iter().chain(words).collect::<Vec<String>>();
+                    (why.join(": "), idle.flatten())
+                }
+                _ => self.lack(backend, &api.reach),
             };
             let kind = ObstacleKind::ApiUnavailable { service: api.service };
-            let mut obstacle = Obstacle::new(kind, why.unwrap_or_default(), lost);
+            let mut obstacle = Obstacle { idle, ..Obstacle::new(kind, why, lost) };
             prevented.retain(|object| !held.contains(object));
             obstacle.prevents = held;
             found.insert(kind, obstacle);
@@ -197,7 +219,8 @@ impl World<'_, '_> {
             let reach = reach(context, facts.conversion.as_deref(), needs);
             if matches!(&reach, Reach::Served { service, pods } if self.has_lost(*service, pods)) {
                 let kind = ObstacleKind::ConversionBroken { definition };
-                found.insert(kind, Obstacle::new(kind, self.lack(facts.conversion.as_deref(), &reach), true));
+                let (why, _) = self.lack(facts.conversion.as_deref(), &reach);
+                found.insert(kind, Obstacle::new(kind, why, true));
             }
         }
     }
@@ -212,12 +235,12 @@ impl World<'_, '_> {
         Touched(backends.map(|object| object.namespace).collect())
     }
 
-    /// Why a backend can't be reached at the end.
-    fn lack(&self, backend: Option<&Backend>, reach: &Reach) -> String {
+    /// Why a backend can't be reached at the end, and what is scaled to 0 behind it.
+    fn lack(&mut self, backend: Option<&Backend>, reach: &Reach) -> (String, Option<ObjectId>) {
         match reach {
-            Reach::Unreachable(lack) => lack.describe(backend),
-            Reach::Served { service, .. } if !self.exists(*service) => Lack::Service.describe(backend),
-            _ => Lack::Endpoint.describe(backend),
+            Reach::Unreachable(lack) => why_unreachable(self.context, backend, *lack, &mut self.obstacle_needs),
+            Reach::Served { service, .. } if !self.exists(*service) => (Lack::Service.describe(backend), None),
+            _ => (Lack::Endpoint.describe(backend), None),
         }
     }
 
@@ -254,6 +277,15 @@ impl World<'_, '_> {
         lost
     }
 
+    /// The last of a policy's parameters that this simulation has removed, and whether the policy refuses all that it
+    /// matches without them, or applies no longer (R9.45).
+    fn lost_parameters(&self, bound: &BoundPolicy<'_>) -> Option<(ObjectId, bool)> {
+        let lasts = self.exists(bound.policy) && self.exists(bound.binding);
+        let removed = self.log.iter().filter(|change| change.removed && lasts).map(|change| change.object);
+        let exists = |object| self.exists(object);
+        removed.into_iter().find_map(|id| Some((id, bound.refuses_without(self.context, id, exists)?)))
+    }
+
     /// The resources of which a webhook prevents deletes or changes, or else new objects: those of which its selectors
     /// choose anything that is left, or that was not read.
     fn resources_of(&self, hook: u32) -> Vec<ResourceId> {
@@ -261,13 +293,18 @@ impl World<'_, '_> {
         let Some(obstacles) = context.obstacles.as_ref() else { return Vec::new() };
         let call = obstacles.admission.hooks[hook as usize].call;
         let all = || context.snapshot.resources.deletable().map(|(id, _)| id);
-        let ends = |resource: &ResourceId| {
-            let asked = |operation| obstacles.admission.by_rules(context.snapshot, *resource, operation);
-            let is_pod = context.built_in.pods == Some(*resource);
-            let matters = |operation: &Operation| *operation != Operation::Status || is_pod;
-            Operation::ALL.into_iter().filter(matters).any(|operation| asked(operation).contains(&hook))
+        let asked = |resource: ResourceId, operation| {
+            obstacles.admission.by_rules(context.snapshot, resource, operation).contains(&hook)
         };
-        let creates = |resource: &ResourceId| call.webhook.matches(context.snapshot.resources.get(*resource), "CREATE");
+        let ends = |resource: &ResourceId| {
+            let matters = |operation: &Operation| match operation {
+                Operation::Create => false,
+                Operation::Status => context.built_in.pods == Some(*resource),
+                _ => true,
+            };
+            Operation::ALL.into_iter().filter(matters).any(|operation| asked(*resource, operation))
+        };
+        let creates = |resource: &ResourceId| asked(*resource, Operation::Create);
         let may_be_called = |resource: &ResourceId| self.may_be_called_for_any(call, *resource);
         let concerned: Vec<ResourceId> = all().filter(ends).filter(may_be_called).collect();
         if concerned.is_empty() { all().filter(creates).filter(may_be_called).collect() } else { concerned }
@@ -319,8 +356,12 @@ impl Touched {
 
 impl Obstacle {
     fn new(kind: ObstacleKind, why: String, taken_down: bool) -> Self {
-        Obstacle { kind, why, taken_down, prevents: Vec::new(), resources: Vec::new() }
+        Obstacle { kind, why, taken_down, prevents: Vec::new(), idle: None, resources: Vec::new() }
     }
+}
+
+fn of_policy(bound: &BoundPolicy<'_>, lacks_parameters: bool) -> ObstacleKind {
+    ObstacleKind::PolicyRefuses { policy: bound.policy, binding: bound.binding, lacks_parameters }
 }
 
 fn kind_of(hook: &Hook<'_>) -> ObstacleKind {

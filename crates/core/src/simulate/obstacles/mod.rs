@@ -21,9 +21,10 @@ use super::{
 pub use admission::Operation;
 pub(crate) use admission::{Called, WebhookCall, selects_namespace, webhook_calls};
 pub use backend::reach;
-pub(crate) use backend::{Lack, Reach};
+pub(crate) use backend::{Lack, Reach, behind, why_unreachable};
 pub use found::{Obstacle, ObstacleKind};
-pub(crate) use policies::{BoundPolicy, bound_policies};
+pub(crate) use policies::{BoundPolicy, Refuses, bound_policies};
+pub use refused::Refusal;
 pub(crate) use refused::RefusedWrite;
 
 use admission::Admission;

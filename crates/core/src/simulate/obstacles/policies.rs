@@ -3,8 +3,8 @@
 
 use crate::{
     model::{
-        Coordinate, Mapping, ObjectId, Presence, Snapshot, Symbol,
-        facts::{AdmissionPolicyFacts, Constraints, PolicyBindingFacts},
+        Coordinate, Mapping, ObjectId, Presence, ResourceId, Snapshot, Symbol,
+        facts::{AdmissionPolicyFacts, Constraints, ParameterReference, PolicyBindingFacts},
     },
     simulate::world::{Needs, SimContext},
 };
@@ -54,48 +54,105 @@ fn add_bound<'a>(context: &SimContext<'a>, mutates: bool, all: &mut Vec<BoundPol
     }
 }
 
-impl BoundPolicy<'_> {
-    /// Whether the policy refuses whatever it judges.
-    pub(crate) fn refuses_all(&self) -> bool {
-        self.facts.refuses_all
+/// Why a policy refuses whatever it judges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refuses<'a> {
+    /// Its validation is the constant `false`.
+    Constantly,
+    /// Its parameters, of this kind, don't exist.
+    Lacking(&'a str),
+}
+
+impl Refuses<'_> {
+    pub(crate) fn lacks_parameters(self) -> bool {
+        matches!(self, Refuses::Lacking(_))
     }
 
-    /// Whether the policy refuses whatever it judges of an object's kind and namespace.
-    pub(crate) fn refuses(&self, context: &SimContext<'_>, object: ObjectId) -> bool {
-        self.refuses_all() || self.lacked_parameters(context, object).is_some()
-    }
-
-    /// Whether the policy would judge this object, if its parameters existed.
-    pub(crate) fn lacks_only_parameters(&self, context: &SimContext<'_>, object: ObjectId) -> bool {
-        !self.refuses_all() && self.lacked_parameters(context, object).is_some()
-    }
-
-    /// Why the policy refuses a write to this object, whatever the write is: a clause.
-    pub(crate) fn why(&self, context: &SimContext<'_>, object: ObjectId) -> String {
-        match self.lacked_parameters(context, object).filter(|_| !self.refuses_all()) {
-            Some(kind) => format!("its parameters of kind {kind} do not exist, and its binding refuses without them"),
-            None => "its validation is the constant false".to_owned(),
+    /// The same as a clause.
+    pub(crate) fn why(self) -> String {
+        match self {
+            Refuses::Lacking(kind) => {
+                format!("its parameters of kind {kind} do not exist, and its binding refuses without them")
+            }
+            Refuses::Constantly => "its validation is the constant false".to_owned(),
         }
     }
+}
 
-    /// The kind of the parameters without which the binding refuses, if none of them exists for this object: certainly,
-    /// by a look-up or a list.
-    pub(crate) fn lacked_parameters(&self, context: &SimContext<'_>, object: ObjectId) -> Option<&str> {
-        let snapshot = context.snapshot;
+impl BoundPolicy<'_> {
+    /// Why the policy refuses whatever it judges of an object's kind and namespace, where these objects exist.
+    pub(crate) fn refuses(
+        &self,
+        context: &SimContext<'_>,
+        object: ObjectId,
+        exists: impl Fn(ObjectId) -> bool,
+    ) -> Option<Refuses<'_>> {
+        if self.facts.refuses_all {
+            return Some(Refuses::Constantly);
+        }
+        let reference = self.bound.required.as_deref().filter(|_| !self.facts.ignores_failures)?;
+        let namespace = context.snapshot.text(context.snapshot.object(object).namespace);
+        self.lacked(context, reference, namespace, exists).map(Refuses::Lacking)
+    }
+
+    /// What becomes of the policy without this object, if that is the last of its parameters for some namespace:
+    /// whether it refuses all then, or applies no longer (R9.45).
+    pub(crate) fn refuses_without(
+        &self,
+        context: &SimContext<'_>,
+        object: ObjectId,
+        exists: impl Fn(ObjectId) -> bool,
+    ) -> Option<bool> {
+        let required = self.bound.required.as_deref();
+        let reference = required.or(self.bound.optional.as_deref())?;
+        let (found, snapshot) = (context.snapshot.object(object), context.snapshot);
+        let (name, namespace) = (snapshot.text(found.name), snapshot.text(found.namespace));
+        let is = |asked: &Option<String>, is: &str| asked.as_deref().is_none_or(|asked| asked == is);
+        let (_, resource) = self.parameters(context)?;
+        if found.resource != resource || !is(&reference.name, name) || !is(&reference.namespace, namespace) {
+            return None;
+        }
+        // In a namespace that goes, too, nothing is written any more.
+        let judged = context.namespace_named(found.namespace).filter(|_| reference.namespace.is_none());
+        if judged.is_some_and(|namespace| !exists(namespace)) {
+            return None;
+        }
+        self.lacked(context, reference, namespace, exists)?;
+        Some(required.is_some() && !self.facts.ignores_failures)
+    }
+
+    /// The kind of the policy's parameters.
+    fn parameters(&self, context: &SimContext<'_>) -> Option<(&str, ResourceId)> {
+        let resources = &context.snapshot.resources;
         let (api_version, kind) = self.facts.parameters.as_deref()?;
-        let reference = self.bound.required.as_deref()?;
-        let Mapping::Served(resource) = snapshot.resources.map(api_version, kind) else { return None };
-        let resource = snapshot.resources.picked(resource);
+        let Mapping::Served(resource) = resources.map(api_version, kind) else { return None };
+        Some((kind, resources.picked(resource)))
+    }
+
+    /// The kind of the parameters that a binding names, if none of them exists for objects of this namespace:
+    /// certainly, by a look-up or a list.
+    fn lacked(
+        &self,
+        context: &SimContext<'_>,
+        reference: &ParameterReference,
+        namespace: &str,
+        exists: impl Fn(ObjectId) -> bool,
+    ) -> Option<&str> {
+        let snapshot = context.snapshot;
+        let (kind, resource) = self.parameters(context)?;
         let namespace = match &reference.namespace {
             _ if !snapshot.resources.get(resource).namespaced => "",
-            Some(namespace) => namespace,
-            None => snapshot.text(snapshot.object(object).namespace),
+            Some(named) => named,
+            None => namespace,
         };
         let lacks = match &reference.name {
-            Some(name) => snapshot.look_up_named(resource, namespace, name) == Presence::Absent,
+            Some(name) => match snapshot.look_up_named(resource, namespace, name) {
+                Presence::Present(parameters) => !exists(parameters),
+                presence => presence == Presence::Absent,
+            },
             None => {
                 let namespace = snapshot.strings.find(namespace)?;
-                let here = |id: &ObjectId| snapshot.object(*id).namespace == namespace;
+                let here = |id: &ObjectId| snapshot.object(*id).namespace == namespace && exists(*id);
                 snapshot.covers(resource, Some(namespace)) && !context.of_resource(resource).iter().any(here)
             }
         };

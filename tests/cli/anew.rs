@@ -1,0 +1,153 @@
+//! What the API server refuses to create again, and a policy whose parameters go, as a dump shows it.
+
+use super::run::{Ran, run_with};
+
+/// A Deployment with a pod, a webhook about new Secrets that nobody answers, and a policy about new pods.
+const SHOP: &str = r#"
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Namespace, metadata: {name: shop, uid: u-ns, labels: {kubernetes.io/metadata.name: shop}}, spec: {finalizers: [kubernetes]}}
+- {apiVersion: v1, kind: Namespace, metadata: {name: hooks, uid: u-hooks, labels: {kubernetes.io/metadata.name: hooks}}, spec: {finalizers: [kubernetes]}}
+- {apiVersion: v1, kind: Node, metadata: {name: n1, uid: u-node}, spec: {}}
+- {apiVersion: v1, kind: ServiceAccount, metadata: {name: web, namespace: shop, uid: u-account}}
+- {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high, uid: u-high}, value: 5}
+- {apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: kata, uid: u-kata}, handler: kata}
+- apiVersion: apps/v1
+  kind: Deployment
+  metadata: {name: web, namespace: shop, uid: u-web}
+  spec: {replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}}
+  status: {readyReplicas: 1}
+- apiVersion: apps/v1
+  kind: ReplicaSet
+  metadata: {name: web-1, namespace: shop, uid: u-set, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: u-web, controller: true}]}
+  spec: {replicas: 1, template: {spec: {serviceAccountName: web, priorityClassName: high, runtimeClassName: kata, containers: [{name: c, image: i}]}}}
+  status: {readyReplicas: 1}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: web-1-a, namespace: shop, uid: u-pod, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-1, uid: u-set, controller: true}]}
+  spec: {nodeName: n1, containers: []}
+  status: {phase: Running}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: limits, namespace: hooks, uid: u-limits}}
+- {apiVersion: v1, kind: Service, metadata: {name: hook, namespace: hooks, uid: u-service}, spec: {type: ClusterIP, selector: {app: hook}}}
+- apiVersion: discovery.k8s.io/v1
+  kind: EndpointSlice
+  metadata: {name: hook-1, namespace: hooks, uid: u-slice, labels: {kubernetes.io/service-name: hook}}
+  addressType: IPv4
+  endpoints: []
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingWebhookConfiguration
+  metadata: {name: guard, uid: u-guard}
+  webhooks:
+  - name: guard.odd.test
+    clientConfig: {service: {namespace: hooks, name: hook}}
+    rules: [{apiGroups: [""], apiVersions: [v1], resources: [secrets], operations: [CREATE]}]
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicy
+  metadata: {name: bounds, uid: u-bounds}
+  spec:
+    paramKind: {apiVersion: v1, kind: ConfigMap}
+    matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], resources: [pods], operations: [CREATE]}]}
+    validations: [{expression: "params.data.max != ''"}]
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicyBinding
+  metadata: {name: bounds, uid: u-binding}
+  spec: {policyName: bounds, validationActions: [Deny], paramRef: {name: limits, namespace: hooks, parameterNotFoundAction: Deny}}
+"#;
+
+fn plan(line: &str, dump: &str) -> Ran {
+    run_with(&format!("plan {line} --from - --assume-complete"), dump)
+}
+
+/// R9.44: what a pod names must exist, what must be asked must answer, and no policy may refuse it.
+#[test]
+fn what_admission_refuses_does_not_come_back() {
+    let pod = "pod/web-1-a -n shop";
+    let lacks = |kind: &str| -> String {
+        SHOP.lines().filter(|line| !line.contains(&format!("kind: {kind},"))).collect::<Vec<_>>().join("\n")
+    };
+    let quota = |used: &str| {
+        format!(
+            "{SHOP}- {{apiVersion: v1, kind: ResourceQuota, metadata: {{name: quota, namespace: shop, uid: u-quota}}, \
+             spec: {{}}, status: {{hard: {{requests.cpu: 500m, services: \"0\"}}, used: {{requests.cpu: {used}, \
+             services: \"1\"}}}}}}\n"
+        )
+    };
+    let asks = SHOP.replace("resources: [secrets]", "resources: [pods]");
+    let refuses = SHOP
+        .replace("    paramKind: {apiVersion: v1, kind: ConfigMap}\n", "")
+        .replace("params.data.max != ''", "false");
+    let [comes_back, may] = ["and creates Pod/web-1-a again", "may create Pod/web-1-a again"];
+    let missing = |what: &str| format!("can't create Pod/web-1-a again: its {what}");
+    for (line, dump, says) in [
+        (pod, SHOP.to_owned(), comes_back.to_owned()),
+        (pod, lacks("RuntimeClass"), missing("RuntimeClass kata does not exist")),
+        (pod, lacks("PriorityClass"), missing("PriorityClass high does not exist")),
+        (pod, lacks("ServiceAccount"), missing("ServiceAccount web does not exist")),
+        ("pod/web-1-a sa/web -n shop", SHOP.to_owned(), missing("ServiceAccount web goes in this delete")),
+        // What a finalizer keeps can be named.
+        (
+            "pod/web-1-a sa/web -n shop",
+            SHOP.replace("uid: u-account", "uid: u-account, finalizers: [acme.io/x]"),
+            may.to_owned(),
+        ),
+        (pod, asks.clone(), "the webhook guard.odd.test of ValidatingWebhookConfiguration/guard must allow".to_owned()),
+        (
+            pod,
+            asks.replace("  - name: guard.odd.test", "  - name: guard.odd.test\n    failurePolicy: Ignore"),
+            comes_back.to_owned(),
+        ),
+        (
+            pod,
+            asks.replace(
+                "  - name: guard.odd.test",
+                "  - name: guard.odd.test\n    matchConditions: [{name: a, expression: \"request.x\"}]",
+            ),
+            may.to_owned(),
+        ),
+        ("pod/web-1-a validatingwebhookconfiguration/guard -n shop", asks, comes_back.to_owned()),
+        (pod, refuses, "bound by ValidatingAdmissionPolicyBinding/bounds, refuses that".to_owned()),
+        (pod, lacks("ConfigMap"), "refuses that without its parameters".to_owned()),
+        (pod, quota("500m"), comes_back.to_owned()),
+        (pod, quota("501m"), may.to_owned()),
+    ] {
+        let ran = plan(line, &dump);
+        assert!(ran.out.contains(&says), "{line}: {says}: {ran}");
+        let is_refused = ![comes_back, may].contains(&says.as_str());
+        assert_eq!(ran.out.contains("does not come back"), is_refused, "{line}: {says}: {ran}");
+    }
+    // The ReplicaSet itself comes back, and its pod doesn't.
+    let ran = plan("rs/web-1 -n shop", &lacks("RuntimeClass"));
+    assert!(ran.out.contains("DELETES: 2 objects go; 1 comes back; 1 does not come back."), "{ran}");
+    // Without the lists, nothing is known to be missing.
+    let ran = run_with("plan pod/web-1-a -n shop --from -", &lacks("RuntimeClass"));
+    assert!(ran.out.contains(comes_back), "{ran}");
+}
+
+/// R9.45: a policy that refuses without its parameters is taken down with them; another applies no longer.
+#[test]
+fn a_policy_loses_its_parameters() {
+    let allows = SHOP.replace("parameterNotFoundAction: Deny", "parameterNotFoundAction: Allow");
+    let ignores = SHOP.replace("    paramKind:", "    failurePolicy: Ignore\n    paramKind:");
+    let selects = SHOP.replace("paramRef: {name: limits, namespace", "paramRef: {selector: {}, namespace");
+    let one_more = selects.clone()
+        + "- {apiVersion: v1, kind: ConfigMap, metadata: {name: more, namespace: hooks, uid: u-more}}\n";
+    let here = SHOP.replace("paramRef: {name: limits, namespace: hooks", "paramRef: {name: limits");
+    let [down, lapses, nothing] = ["TAKES DOWN: policy bounds loses its parameters", "no longer applies", ""];
+    for (line, dump, says) in [
+        ("cm/limits -n hooks", SHOP, down),
+        ("cm/limits -n hooks", allows.as_str(), lapses),
+        ("cm/limits -n hooks", &ignores, lapses),
+        ("cm/limits -n hooks", &selects, down),
+        ("cm/limits -n hooks", &one_more, nothing),
+        ("cm/limits -n hooks", &here, down),
+        // Nothing is written there any more.
+        ("ns/hooks", &here, nothing),
+        ("cm/limits validatingadmissionpolicybinding/bounds -n hooks", SHOP, nothing),
+    ] {
+        let ran = plan(line, dump);
+        assert!(ran.out.contains(says), "{line}: {says}: {ran}");
+        assert_eq!(ran.out.contains(down), says == down, "{line}: {ran}");
+        assert_eq!(ran.out.contains(lapses), says == lapses, "{line}: {ran}");
+    }
+}
