@@ -39,7 +39,8 @@ use super::super::{
 /// Use it in place of kubectl delete wherever an object has dependents, data or finalizers.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Exit codes: 0 success, 1 the command failed, or something that could not be read may \
-    change the outcome, 2 a gate stopped it, objects are stuck, or the result differs from the plan.")]
+    change the outcome, 2 a gate stopped it, the API server refuses it to everybody, objects are stuck, or the result \
+    differs from the plan.")]
 pub struct DeleteArgs {
     #[command(flatten)]
     pub targets: TargetArgs,

@@ -51,6 +51,7 @@ fn selects_nothing(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[&Resou
     // Objects of the cluster are never exempt, but for Namespaces, which are chosen by their own labels (R9.31).
     concerned.iter().all(|resource| resource.namespaced || resource.kind == "Namespace")
         && case.snapshot().covers(namespaces, None)
+        && !case.stage.of_resource(namespaces).is_empty()
         && !case.stage.of_resource(namespaces).iter().any(selects)
 }
 
@@ -156,7 +157,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
             Reach::Served { .. } | Reach::Outside | Reach::Unknown => continue,
         };
         let (why, idle) = why_unreachable(case.stage, backend, lack, &mut findings.wanted);
-        if selects_nothing(case, asked, &concerned) {
+        if vital.is_empty() && selects_nothing(case, asked, &concerned) {
             let consequence = "It selects none of the namespaces that exist, so it prevents nothing now.".to_owned();
             let finding = finding(case, asked, &why, &concerned, Kept::default());
             findings.findings.push(Finding { severity: Severity::Note, consequence, ..finding });
