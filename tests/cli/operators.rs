@@ -298,7 +298,10 @@ fn what_needs_a_controller_goes_before_it() {
     safe["metadata"]["namespace"] = json!(null);
     let objects = [safe, definition, bucket, provider, running("bank-operator")];
     let ran = on(&objects, "plan locker/safe");
-    says(&ran, &["may be its controller, goes in this delete, too", "delete first, while Deployment/provider-aws"]);
+    says(
+        &ran,
+        &["Deployment/provider-aws-1a2b goes in this delete, too", "delete first, while Deployment/provider-aws"],
+    );
 }
 
 /// A Namespace may say for all that is in it that ACK keeps what it stands for.

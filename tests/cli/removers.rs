@@ -129,7 +129,7 @@ fn only_the_controller_of_this_namespace_counts() {
         plan_of(application, &[argo(container)])
     };
     let only = "Deployment/argocd-application-controller -n argocd handles namespace argocd only";
-    waits(&here("argocd", json!({})), "has ready pods");
+    waits(&here("argocd", json!({})), "Deployment/argocd-application-controller runs");
     depends(&here("vault", json!({})), only);
     waits(
         &here("vault", json!({"args": ["argocd-application-controller", "--application-namespaces=team-*,va*"]})),
@@ -139,11 +139,11 @@ fn only_the_controller_of_this_namespace_counts() {
     let from = |value: Value| json!({"env": [{"name": "ARGOCD_APPLICATION_NAMESPACES", "valueFrom": value}]});
     let map = from(json!({"configMapKeyRef": {"name": "argocd-cmd-params-cm", "key": "application.namespaces"}}));
     depends(&here("vault", map.clone()), "ConfigMap/argocd-cmd-params-cm, which was not read");
-    waits(&here("argocd", map), "has ready pods");
+    waits(&here("argocd", map), "");
     // Of two, the one that handles it.
     let application = held(APPLICATION, "one", ARGO_CD, "kubectl", json!({}));
     let own = running("argocd-application-controller");
-    waits(&plan_of(application.clone(), &[argo(json!({})), own.clone()]), "-n vault has ready pods");
+    waits(&plan_of(application.clone(), &[argo(json!({})), own.clone()]), "");
     let mut idle = own;
     idle["spec"]["replicas"] = json!(0);
     idle["status"] = json!({});
@@ -217,7 +217,7 @@ fn labels_limit_a_controller() {
     depends(&plan_of(topic("other"), &operator), "strimzi.io/cluster=main");
 }
 
-/// The CRD tells whose kind it is: by its owner and by OLM's label for certain, by other labels perhaps.
+/// The CRD tells whose kind it is: by its owner for certain, by labels perhaps.
 #[test]
 fn the_definition_tells_whose_kind_it_is() {
     const GADGET: (&str, &str) = ("things.example.com/v1", "Gadget");
@@ -236,7 +236,8 @@ fn the_definition_tells_whose_kind_it_is() {
     depends(&of(owned, &[installed, second]), "1 other workload may be its controller");
     let olm = json!({"operators.coreos.com/gadgets.ops": ""});
     let operator = labelled(running("gg-controller-manager"), olm.clone());
-    waits(&of(json!({"labels": olm}), &[operator, running("other")]), "Deployment/gg-controller-manager");
+    let ran = of(json!({"labels": olm}), &[operator, running("other")]);
+    depends(&ran, "Deployment/gg-controller-manager -n vault may be its controller");
     let part = json!({"app.kubernetes.io/part-of": "gadgetry"});
     let operator = labelled(running("gg-controller-manager"), part.clone());
     depends(&of(json!({"labels": part}), &[operator]), "Deployment/gg-controller-manager");

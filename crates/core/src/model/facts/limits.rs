@@ -9,7 +9,7 @@ use super::read::{at, list};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
-    /// Their namespaces, `*` for any; empty if nothing names any.
+    /// Their namespaces, `*` for any, [`Limits::OWN`] for the workload's; empty if nothing names any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub namespaces: Vec<String>,
     /// The label selector that they match, as it was written.
@@ -18,6 +18,11 @@ pub struct Limits {
     /// What says which objects, and was not read: `ConfigMap/argocd-cmd-params-cm`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
+}
+
+impl Limits {
+    /// Stands for the workload's own namespace.
+    pub const OWN: &'static str = ".";
 }
 
 /// The flags (`--x-y`) and variables (`X_Y`) that name namespaces; the first that is set counts.
@@ -69,14 +74,13 @@ type Setting = Result<String, String>;
 
 /// The limits of a workload, by its first container that names any.
 pub(super) fn limits(workload: &Value) -> Option<Box<Limits>> {
-    let own = at(workload, &["metadata", "namespace"]).and_then(Value::as_str).unwrap_or_default();
     let template = at(workload, &["spec", "template"])?;
     let containers = list(at(template, &["spec", "containers"]));
-    let mut all = containers.map(|container| of_settings(&settings(container, template, own), own));
+    let mut all = containers.map(|container| of_settings(&settings(container, template)));
     all.find(|limits| *limits != Limits::default()).map(Box::new)
 }
 
-fn of_settings(settings: &[(String, Setting)], own: &str) -> Limits {
+fn of_settings(settings: &[(String, Setting)]) -> Limits {
     // A flag that is repeated adds to its list.
     let values = |known: &str| {
         let is_known = |name: &str| name == known || name.strip_prefix("--") == Some(known);
@@ -100,7 +104,7 @@ fn of_settings(settings: &[(String, Setting)], own: &str) -> Limits {
         values(name).is_some_and(|values| values.iter().any(|value| value.as_deref() == Ok(wanted)))
     };
     if limits.namespaces.is_empty() && limits.unread.is_none() && OWN_NAMESPACE.into_iter().any(is_set) {
-        limits.namespaces.push(own.to_owned());
+        limits.namespaces.push(Limits::OWN.to_owned());
     }
     match SELECTORS.into_iter().find_map(values).and_then(|values| values.first().copied()) {
         Some(Ok(text)) => limits.selector = Some(text.clone()).filter(|text| !text.is_empty()),
@@ -112,10 +116,10 @@ fn of_settings(settings: &[(String, Setting)], own: &str) -> Limits {
 }
 
 /// The settings of a container by name, flags first.
-fn settings(container: &Value, template: &Value, own: &str) -> Vec<(String, Setting)> {
+fn settings(container: &Value, template: &Value) -> Vec<(String, Setting)> {
     let variable = |variable: &Value| {
         let name = variable.get("name")?.as_str()?;
-        Some((name.to_owned(), value(variable, template, own)))
+        Some((name.to_owned(), value(variable, template)))
     };
     let variables: Vec<(String, Setting)> = list(container.get("env")).filter_map(variable).collect();
     // The kubelet replaces `$(NAME)` in arguments.
@@ -141,19 +145,17 @@ fn settings(container: &Value, template: &Value, own: &str) -> Vec<(String, Sett
 }
 
 /// The value of an environment variable.
-fn value(variable: &Value, template: &Value, own: &str) -> Setting {
+fn value(variable: &Value, template: &Value) -> Setting {
     let Some(from) = variable.get("valueFrom") else {
         return Ok(variable.get("value").and_then(Value::as_str).unwrap_or_default().to_owned());
     };
     let text = |path: &[&str]| at(from, path).and_then(Value::as_str);
     match text(&["fieldRef", "fieldPath"]) {
-        Some("metadata.namespace") => return Ok(own.to_owned()),
+        Some("metadata.namespace") => return Ok(Limits::OWN.to_owned()),
         // operator-framework/operator-lifecycle-manager pkg/controller/install/deployment.go
         Some("metadata.annotations['olm.targetNamespaces']") => {
-            let annotations = at(template, &["metadata", "annotations"]);
-            return annotations
-                .map(|all| all.get("olm.targetNamespaces").and_then(Value::as_str).unwrap_or_default().to_owned())
-                .ok_or_else(|| "an annotation of its pods".to_owned());
+            let targets = at(template, &["metadata", "annotations"]).and_then(|all| all.get("olm.targetNamespaces"));
+            return Ok(targets.and_then(Value::as_str).unwrap_or_default().to_owned());
         }
         _ => {}
     }

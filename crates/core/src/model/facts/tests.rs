@@ -51,7 +51,7 @@ fn workloads_say_what_they_handle() {
     let of = |kind: &str, container: Value| {
         let template = json!({"metadata": {"labels": {"app": "x"}},
             "spec": {"volumes": [], "containers": [{"name": "proxy", "args": ["--v=4"]}, container]}});
-        let object = json!({"metadata": {"namespace": "home"}, "status": {}, "spec": {"template": template}});
+        let object = json!({"status": {}, "spec": {"template": template}});
         match read("apps", kind, &object) {
             Some(Fact::Workload(facts)) => facts.limits.map(|limits| *limits),
             _ => panic!("no facts of {object}"),
@@ -70,14 +70,14 @@ fn workloads_say_what_they_handle() {
         value["name"] = json!(name);
         json!({"env": [value], "args": ["--namespace=$(X)"]})
     };
-    assert_eq!(of("Deployment", variable("WATCH_NAMESPACE", field.clone())), namespaces(&["home"]));
-    assert_eq!(of("Deployment", variable("X", field)), namespaces(&["home"]));
+    assert_eq!(of("Deployment", variable("WATCH_NAMESPACE", field.clone())), namespaces(&[Limits::OWN]));
+    assert_eq!(of("Deployment", variable("X", field)), namespaces(&[Limits::OWN]));
     assert_eq!(of("Deployment", variable("X", json!({}))), namespaces(&["*"]));
     let unread = |place: &str| Some(Limits { unread: Some(place.to_owned()), ..Limits::default() });
     let key = json!({"valueFrom": {"configMapKeyRef": {"name": "m", "key": "k", "optional": true}}});
     assert_eq!(of("Deployment", variable("WATCH_NAMESPACE", key)), unread("ConfigMap/m"));
     assert_eq!(of("Deployment", variable("Y", json!({}))), unread("what its arguments refer to"));
-    assert_eq!(of("Deployment", json!({"args": ["--namespaced"]})), namespaces(&["home"]));
+    assert_eq!(of("Deployment", json!({"args": ["--namespaced"]})), namespaces(&[Limits::OWN]));
     let selector = of("Deployment", json!({"args": ["--watch-label-selector", "a=b"]}));
     assert_eq!(selector.and_then(|limits| limits.selector).as_deref(), Some("a=b"));
 }

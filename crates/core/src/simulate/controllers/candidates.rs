@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::model::{
-    ObjectId, ResourceId, Snapshot,
+    ObjectId, ResourceId, Snapshot, Symbol,
     effects::{AddOn, is_of_another, is_within},
     facts::Backend,
     resources::{group_of, is_built_in_group},
@@ -125,25 +125,15 @@ fn is_called_after(name: &str, word: &str) -> bool {
         })
 }
 
-/// The workloads that belong to a kind as its CRD does: the owner of the CRD owns them, as a ProviderRevision of
-/// Crossplane does (crossplane/crossplane internal/controller/pkg/revision/establisher.go); or OLM installed both as
-/// one operator. If there are several, any of them may be the kind's controller.
-pub(super) fn of_definition(context: &SimContext<'_>, resource: ResourceId) -> Vec<ObjectId> {
-    let snapshot = context.snapshot;
-    let Some(definition) = context.definition_of(resource).map(|id| snapshot.object(id)) else { return Vec::new() };
-    let is_owned = |id: &ObjectId| {
-        let owners = &snapshot.object(*id).owners;
-        owners.iter().any(|owner| definition.owners.iter().any(|own| own.uid == owner.uid))
+/// The workloads that the owner of a kind's CRD owns, as a ProviderRevision of Crossplane does (crossplane/crossplane
+/// internal/controller/pkg/revision/establisher.go).
+pub(super) fn of_definitions_owner(context: &SimContext<'_>, resource: ResourceId) -> Vec<ObjectId> {
+    let object = |id: ObjectId| context.snapshot.object(id);
+    let Some(definition) = context.definition_of(resource).filter(|id| !object(*id).owners.is_empty()) else {
+        return Vec::new();
     };
-    let owned: Vec<ObjectId> =
-        if definition.owners.is_empty() { Vec::new() } else { all(context).filter(is_owned).collect() };
-    let components = definition.labels.iter().map(|(key, _)| *key);
-    let components: Vec<_> = components.filter(|key| snapshot.text(*key).starts_with(OLM_COMPONENT)).collect();
-    if !owned.is_empty() || components.is_empty() {
-        return owned;
-    }
-    let is_component = |id: &ObjectId| snapshot.object(*id).labels.iter().any(|(key, _)| components.contains(key));
-    all(context).filter(is_component).collect()
+    let owns = |uid: Symbol| object(definition).owners.iter().any(|owner| owner.uid == uid);
+    all(context).filter(|id| object(*id).owners.iter().any(|owner| owns(owner.uid))).collect()
 }
 
 /// The workloads that may be the controller: components of the add-on; else those that the object, its CRD's labels or
@@ -153,16 +143,16 @@ pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<(Obje
     let snapshot = context.snapshot;
     let name_of = |id: ObjectId| snapshot.text(snapshot.object(id).name);
     let is_free = |id: &ObjectId| !is_of_another(name_of(*id), asked.group, asked.add_on);
-    if let Some(add_on) = asked.add_on.filter(|add_on| !add_on.is_only_a_name()) {
-        let is_part = |text: &str| add_on.labels.contains(&text) || add_on.may_be_called(text);
-        let parts = all(context).filter(|id| names_of(snapshot, *id).any(is_part));
-        return parts.filter(is_free).map(|id| (id, true)).collect();
-    }
-    let named = by_kind(context, asked);
     let words = words_of(asked.finalizer, asked.group);
     let is_its =
         |name: &str| words.iter().any(|word| is_called_after(name, word)) || is_of_driver(name, asked.finalizer);
     let called = |id: ObjectId| names_of(snapshot, id).any(is_its);
+    if let Some(add_on) = asked.add_on.filter(|add_on| !add_on.is_only_a_name()) {
+        let is_part = |text: &str| add_on.labels.contains(&text) || add_on.may_be_called(text);
+        let parts = all(context).filter(|id| names_of(snapshot, *id).any(is_part));
+        return parts.filter(is_free).map(|id| (id, called(id))).collect();
+    }
+    let named = by_kind(context, asked);
     let hits = |name: &str| hits(name, &words) + usize::from(is_of_driver(name, asked.finalizer));
     let is_after = |id: ObjectId| names_of(snapshot, id).map(hits).max().unwrap_or(0);
     // What the operator makes for its objects is no operator.
@@ -183,7 +173,7 @@ pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<(Obje
 fn by_kind(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<ObjectId> {
     let snapshot = context.snapshot;
     let definition = context.definition_of(asked.resource);
-    let several = of_definition(context, asked.resource);
+    let owned = of_definitions_owner(context, asked.resource);
     let manager = snapshot.label(asked.object, "app.kubernetes.io/managed-by");
     let label = |key: &str| definition.and_then(|id| snapshot.label(id, key));
     let backend = definition.and_then(|id| snapshot.facts.definition(id)?.conversion.as_deref());
@@ -193,10 +183,15 @@ fn by_kind(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<ObjectId> {
         let value = label(key);
         value.is_some() && names_of(snapshot, *id).any(|name| Some(name) == value)
     };
+    // OLM's operator may only have installed the controller.
+    let components = definition.into_iter().flat_map(|id| snapshot.object(id).labels.iter());
+    let components: Vec<Symbol> =
+        components.map(|(key, _)| *key).filter(|key| snapshot.text(*key).starts_with(OLM_COMPONENT)).collect();
+    let is_component = |id: &ObjectId| snapshot.object(*id).labels.iter().any(|(key, _)| components.contains(key));
     let is_beside_webhook = |id: &ObjectId| webhook == Some(snapshot.text(snapshot.object(*id).namespace));
     let rank = |id: &ObjectId| match () {
         () if is_managing(id) => Some(0),
-        () if several.contains(id) => Some(1),
+        () if owned.contains(id) || is_component(id) => Some(1),
         () if NAME_LABELS[..3].iter().any(|key| shares(id, key)) => Some(2),
         () if is_beside_webhook(id) => Some(3),
         () => None,

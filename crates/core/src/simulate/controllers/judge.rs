@@ -77,7 +77,7 @@ impl Scoped {
 ///
 /// 1. the program that is recorded as having added the finalizer, and the workload that the table knows for finalizer,
 ///    group and kind;
-/// 2. the only workload that belongs to the kind as its CRD does;
+/// 2. the only workload that the owner of the kind's CRD owns;
 /// 3. those that the object or its CRD names;
 /// 4. those that are called after the finalizer's domain or the object's group.
 ///
@@ -120,7 +120,8 @@ pub(super) fn judge(
         }
     }
     if evidence.is_empty()
-        && let [only] = candidates::of_definition(context, id)[..]
+        && add_on.is_none_or(|add_on| !add_on.has_names())
+        && let [only] = candidates::of_definitions_owner(context, id)[..]
     {
         let scoped = Scoped::of(context, needs, &asked, vec![only]);
         gather_workloads(context, needs, &scoped, &mut evidence);
@@ -324,7 +325,7 @@ fn possible(
         let away = is_it.then(|| Liveness::Away(away.join(", and ")));
         return left_out.map(Liveness::Unknown).or(away);
     }
-    if parts.iter().all(|(id, called)| *called || candidates::has_role(snapshot, *id)) {
+    if is_known || parts.iter().all(|(id, called)| *called || candidates::has_role(snapshot, *id)) {
         evidence.may_be = parts.iter().map(|(id, _)| *id).collect();
     }
     let more = parts.len() - 1;

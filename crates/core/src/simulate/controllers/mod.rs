@@ -335,12 +335,12 @@ pub(crate) fn held_by_these(
         let text = snapshot.text(*finalizer);
         let add_on = add_on(text, &kind.group, &kind.kind);
         // Who is judged is read: only what may be the controller by its name.
-        let of_definition = candidates::of_definition(context, *resource);
+        let owned = candidates::of_definitions_owner(context, *resource);
         let may_be = |workload: &ObjectId| match add_on {
             Some(add_on) if add_on.has_names() => candidates::is_called(snapshot, *workload, add_on, &kind.group),
             _ => {
                 candidates::may_control(snapshot, *workload, text, &kind.group)
-                    || of_definition.contains(workload)
+                    || owned.contains(workload)
                     || candidates::is_of_driver(snapshot.text(snapshot.object(*workload).name), text)
             }
         };

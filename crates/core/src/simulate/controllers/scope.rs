@@ -3,7 +3,7 @@
 use crate::model::{
     ObjectId, Snapshot,
     effects::{AddOn, matches_pattern},
-    facts::LabelSelector,
+    facts::{LabelSelector, Limits},
 };
 
 use super::workloads::name;
@@ -24,10 +24,10 @@ pub(super) fn scope(snapshot: &Snapshot, workload: ObjectId, add_on: Option<&Add
     let limits = facts.limits.as_deref();
     let called = || name(snapshot, workload);
     let namespace = snapshot.text(snapshot.object(object).namespace);
-    let mut named: Vec<&str> = limits.into_iter().flat_map(|limits| &limits.namespaces).map(String::as_str).collect();
-    if add_on.is_some_and(|add_on| add_on.own_namespace) {
-        named.push(snapshot.text(snapshot.object(workload).namespace));
-    }
+    let own = snapshot.text(snapshot.object(workload).namespace);
+    let named = limits.into_iter().flat_map(|limits| &limits.namespaces);
+    let mut named: Vec<&str> = named.map(|name| if name == Limits::OWN { own } else { name }).collect();
+    named.extend(add_on.filter(|add_on| add_on.own_namespace).map(|_| own));
     let is_named = namespace.is_empty() || named.iter().any(|one| matches_pattern(one, namespace));
     let unread = limits.and_then(|limits| limits.unread.as_deref()).filter(|_| !is_named);
     if let Some(unread) = unread {
