@@ -126,7 +126,7 @@ impl File {
                     place = if next(1) == "(" { after(&all, place + 1, &[")"]) } else { place + 1 };
                     continue;
                 }
-                "use" => {
+                "use" if next(1) != "<" => {
                     let end = after(&all, place, &[";"]);
                     let mut found = Vec::new();
                     expanded(&all[place + 1..end - 1], &[], &mut found);
@@ -245,8 +245,11 @@ fn circles<N: Ord + Clone>(imports: &BTreeMap<N, BTreeSet<N>>) -> BTreeSet<BTree
         reached
     };
     let reached: BTreeMap<&N, BTreeSet<N>> = imports.keys().map(|name| (name, reach(name))).collect();
-    let circle = |name: &N| reached[name].iter().filter(|other| reached.get(other).is_some_and(|it| it.contains(name)));
-    imports.keys().map(|name| circle(name).cloned().collect()).filter(|circle: &BTreeSet<N>| circle.len() > 1).collect()
+    let circle = |name: &N| {
+        let of_it = reached[name].iter().filter(|other| reached.get(other).is_some_and(|it| it.contains(name)));
+        of_it.cloned().collect::<BTreeSet<N>>()
+    };
+    imports.keys().map(circle).filter(|circle| circle.len() > 1).collect()
 }
 
 /// The room of a module; empty for a file beside the rooms.
