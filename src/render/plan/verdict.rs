@@ -358,7 +358,10 @@ fn doubts(verdict: &Verdict) -> impl Iterator<Item = &VerdictReason> {
 pub(super) fn further_doubts(view: &PlanView<'_>) -> Vec<String> {
     let verdict = view.verdict();
     let said = usize::from(verdict.result == VerdictResult::Unsure);
-    doubts(&verdict).skip(said).map(|reason| reason_in_words(view, reason)).collect()
+    let unread: Vec<String> = view.plan.needs.facts.iter().map(|object| view.name(*object)).collect();
+    let is_open = verdict.reasons_of(ReasonKind::Open(Uncertainty::Gap)).next().is_some() && !unread.is_empty();
+    let more = is_open.then(|| format!("what decides was not read of {}", some_of(unread, NAMED_UNREAD)));
+    doubts(&verdict).skip(said).map(|reason| reason_in_words(view, reason)).chain(more).collect()
 }
 
 /// What happens to the objects.
@@ -723,10 +726,7 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
         }
         ReasonKind::Open(why) => {
             let [one, many] = why.row().reason;
-            let unread = view.plan.needs.facts.iter().map(|object| view.name(*object));
-            let unread: Vec<String> = unread.filter(|_| why == Uncertainty::Gap).collect();
-            let of = if unread.is_empty() { String::new() } else { format!(" of {}", some_of(unread, NAMED_UNREAD)) };
-            format!("{} {}{of}", count(number, "outcome", "outcomes"), if number == 1 { one } else { many })
+            format!("{} {}", count(number, "outcome", "outcomes"), if number == 1 { one } else { many })
         }
         _ => loss(view, reason),
     }

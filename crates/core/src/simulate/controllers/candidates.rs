@@ -148,13 +148,14 @@ pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<(Obje
         |name: &str| words.iter().any(|word| is_called_after(name, word)) || is_of_driver(name, asked.finalizer);
     let called = |id: ObjectId| names_of(snapshot, id).any(is_its);
     if let Some(add_on) = asked.add_on.filter(|add_on| !add_on.is_only_a_name()) {
-        let is_part = |text: &str| add_on.labels.contains(&text) || add_on.may_be_called(text);
+        let is_part = |text: &str| {
+            add_on.labels.contains(&text) || add_on.may_be_called(text) || is_of_driver(text, asked.finalizer)
+        };
         let parts = all(context).filter(|id| names_of(snapshot, *id).any(is_part));
         return parts.filter(is_free).map(|id| (id, called(id))).collect();
     }
     let named = by_kind(context, asked);
-    let hits = |name: &str| hits(name, &words) + usize::from(is_of_driver(name, asked.finalizer));
-    let is_after = |id: ObjectId| names_of(snapshot, id).map(hits).max().unwrap_or(0);
+    let is_after = |id: ObjectId| names_of(snapshot, id).map(|name| hits(name, &words)).max().unwrap_or(0);
     // What the operator makes for its objects is no operator.
     let is_made = |id: &ObjectId| {
         let owners = &snapshot.object(*id).owners;
