@@ -185,7 +185,7 @@ fn drawn(picture: &Picture, format: Format, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::tree::TreeView;
+    use crate::render::{template::TemplateOptions, tree::TreeView};
     use gc_core::tree::{Tree, fixture::shop};
 
     fn tree_in(format: Format) -> io::Result<String> {

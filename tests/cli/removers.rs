@@ -20,7 +20,7 @@ fn plan_of(target: Value, others: &[Value]) -> Ran {
     let kind = target["kind"].as_str().unwrap().to_lowercase();
     let namespace = target["metadata"]["namespace"].as_str().unwrap_or("vault");
     let line = format!("plan {kind}/one -n {namespace}");
-    on(&[&[target.clone()], others].concat(), &line)
+    on(&[std::slice::from_ref(&target), others].concat(), &line)
 }
 
 #[track_caller]

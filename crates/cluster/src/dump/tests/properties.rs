@@ -213,11 +213,12 @@ fn fact() -> impl Strategy<Value = Fact> {
         )),
         (option::of(short()), option::of(short()))
             .prop_map(|(volume, attributes_class)| Fact::Claim(facts::ClaimFacts { volume, attributes_class })),
-        (option::of(short()), vec(short(), 0..2), vec(0..4_i64, 0..2), any::<bool>()).prop_map(
-            |(kind, cluster_ips, ports, selects)| {
-                Fact::Service(facts::ServiceFacts { kind, cluster_ips, ports, selects })
+        (option::of(short()), vec(short(), 0..2), vec(0..4_i64, 0..2), any::<bool>(), option::of(selector())).prop_map(
+            |(kind, cluster_ips, ports, selects, selector)| {
+                Fact::Service(facts::ServiceFacts { kind, cluster_ips, ports, selects, selector })
             }
         ),
+        vec(short(), 0..2).prop_map(|exceeded| Fact::Quota(facts::QuotaFacts { exceeded })),
         (option::of(short()), any::<(Option<i64>, bool)>()).prop_map(
             |(managed_by, (failures_left, judges_failures))| {
                 Fact::Job(facts::JobFacts { managed_by, failures_left, judges_failures, ..facts::JobFacts::default() })
@@ -252,10 +253,12 @@ fn fact() -> impl Strategy<Value = Fact> {
         ),
         (option::of(short()), any::<Option<i64>>(), any::<Option<i64>>())
             .prop_map(|(holder, seconds, renewed)| Fact::Lease(facts::LeaseFacts { holder, seconds, renewed })),
-        (any::<(Option<i64>, i64)>(), option::of((vec(short(), 0..2), any::<bool>()))).prop_map(
-            |((wanted, ready), claims)| {
+        (any::<(Option<i64>, i64)>(), option::of((vec(short(), 0..2), any::<bool>())), vec(short(), 0..2)).prop_map(
+            |((wanted, ready), claims, accounts)| {
                 let claims = claims.map(|(names, deleted)| facts::ClaimTemplates { names, deleted });
-                Fact::Workload(facts::WorkloadFacts { wanted, ready, claims, ..facts::WorkloadFacts::default() })
+                let requires = accounts.into_iter().map(facts::Required::ServiceAccount).collect();
+                let more = facts::WorkloadFacts::default();
+                Fact::Workload(facts::WorkloadFacts { wanted, ready, claims, requires, ..more })
             }
         ),
         (any::<u64>(), vec(short(), 0..2)).prop_map(|(ready, pods)| Fact::Slice(facts::SliceFacts { ready, pods })),
