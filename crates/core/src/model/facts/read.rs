@@ -451,8 +451,8 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
     let is_on_host = at(object.0, &["spec", "hostPath", "path"]).is_some() && nodes_of(object).is_empty();
     VolumeFacts {
         reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]),
-        claim: claim.map(|(namespace, name)| format!("{namespace}/{name}")),
-        claim_uid: object.text(&["spec", "claimRef", "uid"]).filter(|uid| !uid.is_empty()),
+        claim: claim.map(|(namespace, name)| format!("{namespace}/{name}").into()),
+        claim_uid: object.text(&["spec", "claimRef", "uid"]).filter(|uid| !uid.is_empty()).map(Into::into),
         phase: object.text(&["status", "phase"]),
         deleted_by: VolumeDeleter::of(
             object.annotation(VolumeDeleter::PROVISIONED_BY),
@@ -460,7 +460,7 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
             at(object.0, &["spec", "hostPath", "path"]).and_then(Value::as_str),
             VolumeDeleter::NOT_DELETED.iter().any(|source| !object.0["spec"][source].is_null()),
         ),
-        attributes_class: object.name(&["spec", "volumeAttributesClassName"]),
+        attributes_class: object.name(&["spec", "volumeAttributesClassName"]).map(Into::into),
         data: class.map(VolumeData::KeptByClass).or(is_on_host.then_some(VolumeData::OnHost)).map(Box::new),
         nodes: nodes_of(object),
     }

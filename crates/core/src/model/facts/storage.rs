@@ -11,10 +11,10 @@ pub struct VolumeFacts {
     pub reclaim_policy: Option<String>,
     /// `spec.claimRef` as `namespace/name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim: Option<String>,
+    pub claim: Option<Box<str>>,
     /// `spec.claimRef.uid`: without one, it waits for a claim of that name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim_uid: Option<String>,
+    pub claim_uid: Option<Box<str>>,
     /// `status.phase`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
@@ -23,7 +23,7 @@ pub struct VolumeFacts {
     pub deleted_by: Option<VolumeDeleter>,
     /// `spec.volumeAttributesClassName`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attributes_class: Option<String>,
+    pub attributes_class: Option<Box<str>>,
     /// The Nodes that its data is on, by their names or host names: those that `spec.nodeAffinity` demands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<String>,
