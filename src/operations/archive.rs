@@ -28,8 +28,9 @@ use gc_core::{
 use super::{
     LiveSession, OperationError,
     complete::complete,
+    error::Unread,
     predict::{PlanOptions, PlanResult, predict},
-    unread::{AllowIncomplete, Unread},
+    unread::AllowIncomplete,
 };
 
 /// How often to plan again because objects were replaced while the archive was written.

@@ -14,8 +14,9 @@ use super::{
     ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, Session, Source, TargetConfig,
     approve::{PlanFingerprint, Proposal, World},
     complete::{ROUNDS, complete},
+    error::Unread,
     live::{SweepLoad, SweepResult},
-    unread::{AllowIncomplete, Unread},
+    unread::AllowIncomplete,
 };
 
 /// The assumptions of a sweep.

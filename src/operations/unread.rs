@@ -7,8 +7,7 @@ use gc_core::{
     wording::{count, grouped, some_of},
 };
 
-pub use super::error::Unread;
-use super::{LiveSession, OperationError};
+use super::{LiveSession, OperationError, error::Unread};
 
 /// At most this many TYPEs are proposed for `--allow-incomplete`.
 const TYPES: usize = 12;

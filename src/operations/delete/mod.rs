@@ -21,9 +21,10 @@ use super::{
     approve::{PlanFingerprint, Proposal, World},
     archive::Archiving,
     clock::Clock,
+    error::Unread,
     live::interrupted,
     predict::{NamedGates, PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
-    unread::{AllowIncomplete, Unread},
+    unread::AllowIncomplete,
 };
 
 pub use self::held::{HeldTarget, HoldConfig};

@@ -50,13 +50,11 @@ pub use answer::Answer;
 pub use connect::Connection;
 pub use credentials::program;
 pub use early::EarlyLists;
-pub use error::Failure;
-pub use error::{ConnectError, Endpoint};
+pub use error::{ConnectError, Endpoint, Failure};
 pub use fetch::fetch;
 pub use get_object::Whole;
 pub use list::Wanted;
-pub use options::ConnectionOptions;
-pub use options::path as path_or_nothing;
+pub use options::{ConnectionOptions, path as path_or_nothing};
 pub use request::METADATA;
 pub use watch::{Discoveries, FollowChanges, LostWatch, MonitorId, Monitors, WatchEvent, WatchUpdates, Watches};
 

@@ -289,8 +289,8 @@ fn bytes(scene: &Scene<'_>, id: ObjectId) -> u64 {
     }
 }
 
-/// What the collector removes with an object: dependents of which every owner goes, or is gone already (§8). In the order
-/// of the snapshot. A dependent with a finalizer of another controller is among them: it is deleted, too.
+/// What the collector removes with an object: dependents of which every owner goes, or is gone already (§8). In the
+/// order of the snapshot. A dependent with a finalizer of another controller is among them: it is deleted, too.
 pub(super) fn all_taken(scene: &Scene<'_>, graph: &OwnerGraph, object: ObjectId) -> Vec<ObjectId> {
     let mut going: FxHashSet<ObjectId> = FxHashSet::from_iter([object]);
     let mut uids: FxHashSet<Symbol> = FxHashSet::from_iter([scene.object(object).uid]);

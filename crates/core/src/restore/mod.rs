@@ -7,7 +7,6 @@
 /// How the field manager of a restore begins; the archived object's uid follows.
 pub const MANAGER: &str = "kubectl-gc-restore:";
 
-mod adopted;
 mod archived;
 mod compare;
 mod fields;

@@ -18,8 +18,7 @@ pub mod fixture;
 mod tests;
 
 pub use debug_graph::DebugGraph;
-pub use marks::Mark;
-pub use marks::State;
+pub use marks::{Mark, State};
 pub use reference_status::{ReferenceStatus, ResolvedReference};
 pub use sort::SortBy;
 pub use status::{Health, ObjectStatus, StatusOf, Statuses};
