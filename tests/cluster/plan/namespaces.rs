@@ -141,7 +141,7 @@ fn events_go_with_their_namespace() {
 fn some_namespaces_are_protected() {
     for name in ["default", "kube-system", "kube-public"] {
         let ran = shared().gc(&["plan", &format!("ns/{name}")]);
-        assert_eq!(ran.expect(1), "");
+        assert_eq!(ran.expect(2), "");
         assert_eq!(
             ran.stderr,
             format!("error: the API server refuses to delete Namespace/{name}: this namespace may not be deleted\n")
@@ -154,7 +154,7 @@ fn some_namespaces_are_protected() {
     let class = "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical";
     let ran = shared().gc(&["plan", "priorityclass/system-node-critical"]);
     assert!(
-        ran.expect(1).is_empty() && ran.stderr.contains("the API server refuses to delete PriorityClass/"),
+        ran.expect(2).is_empty() && ran.stderr.contains("the API server refuses to delete PriorityClass/"),
         "{}",
         ran.stderr
     );

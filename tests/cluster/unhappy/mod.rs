@@ -29,7 +29,12 @@ fn family_on<'c>(cluster: &'c Cluster, prefix: &str) -> (Trial<'c>, Value) {
 /// Checks that a command failed: exit code 1, nothing on standard output, and an error with all of these words.
 #[track_caller]
 fn refused(ran: &Ran, words: &[&str]) {
-    assert_eq!(ran.expect(1), "", "something is on standard output");
+    ends_with(1, ran, words);
+}
+
+/// The same with this exit code.
+fn ends_with(code: i32, ran: &Ran, words: &[&str]) {
+    assert_eq!(ran.expect(code), "", "something is on standard output");
     assert!(
         ran.stderr.starts_with("error: ") && ran.stderr.lines().count() == 1,
         "not one line that is an error:\n{}",

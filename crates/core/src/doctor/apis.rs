@@ -117,7 +117,9 @@ fn in_order(
     without: Remedy,
 ) -> (String, Vec<Remedy>) {
     let lack = lack(case, findings, backend);
-    let (words, idle) = lack.and_then(|lack| behind(case.stage, backend, lack, &mut findings.wanted)).unzip();
+    // The API server says that it doesn't answer, also where a dump has no EndpointSlices.
+    let seen = lack.unwrap_or(Lack::Endpoint);
+    let (words, idle) = behind(case.stage, backend, seen, &mut findings.wanted).unzip();
     let without = without.deciding(true);
     let others = if lack == Some(Lack::Service) { [without, look] } else { [look, without] };
     let remedies = case.start(idle.flatten()).into_iter().chain(others).collect();

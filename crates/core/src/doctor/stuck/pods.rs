@@ -8,6 +8,7 @@ use crate::{
         case::{Case, FindingsBuilder},
     },
     model::{ObjectId, effects::Severity},
+    server::Stored,
     simulate::{Kubelet, Liveness, World, actors::SLOWEST_KUBELET},
     wording::age,
 };
@@ -70,6 +71,12 @@ fn finding(
     objects: Vec<ObjectId>,
 ) -> Finding {
     let mut related = waiting_for(case, &objects);
+    // If nobody is stuck, because the pod garbage collector is counted on, owners wait for it meanwhile.
+    if collected == Some(Collected::Soon) {
+        related.extend(waiting_owners(case, &objects));
+        related.sort_unstable();
+        related.dedup();
+    }
     // R9.10: while a pod is left, its namespace is not emptied, whoever may end that pod.
     for id in &objects {
         let namespace = case.stage.namespace_named(case.snapshot().object(*id).namespace);
@@ -103,6 +110,21 @@ fn finding(
         objects,
         ..Finding::of(Code::PodWithoutKubelet, node)
     }
+}
+
+/// The owners that wait for these objects now, and theirs: they are being deleted in the foreground.
+fn waiting_owners(case: &Case<'_>, objects: &[ObjectId]) -> Vec<ObjectId> {
+    let snapshot = case.snapshot();
+    let waits = |id: &ObjectId| Stored::of(snapshot.object(*id)).waiting();
+    let (mut found, mut open) = (Vec::new(), objects.to_vec());
+    while let Some(id) = open.pop() {
+        let blocked = snapshot.object(id).owners.iter().filter(|owner| owner.blocks());
+        let owners: Vec<ObjectId> = blocked.filter_map(|owner| snapshot.by_uid(owner.uid)).filter(waits).collect();
+        let new = owners.into_iter().filter(|owner| !found.contains(owner)).collect::<Vec<_>>();
+        open.extend(&new);
+        found.extend(new);
+    }
+    found
 }
 
 /// Force-deletes these pods.
