@@ -7,8 +7,14 @@ const SHOP: &str = r#"
 apiVersion: v1
 kind: List
 items:
-- {apiVersion: v1, kind: Namespace, metadata: {name: shop, uid: u-ns, labels: {kubernetes.io/metadata.name: shop}}, spec: {finalizers: [kubernetes]}}
-- {apiVersion: v1, kind: Namespace, metadata: {name: hooks, uid: u-hooks, labels: {kubernetes.io/metadata.name: hooks}}, spec: {finalizers: [kubernetes]}}
+- apiVersion: v1
+  kind: Namespace
+  metadata: {name: shop, uid: u-ns, labels: {kubernetes.io/metadata.name: shop}}
+  spec: {finalizers: [kubernetes]}
+- apiVersion: v1
+  kind: Namespace
+  metadata: {name: hooks, uid: u-hooks, labels: {kubernetes.io/metadata.name: hooks}}
+  spec: {finalizers: [kubernetes]}
 - {apiVersion: v1, kind: Node, metadata: {name: n1, uid: u-node}, spec: {}}
 - {apiVersion: v1, kind: ServiceAccount, metadata: {name: web, namespace: shop, uid: u-account}}
 - {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high, uid: u-high}, value: 5}
@@ -20,16 +26,31 @@ items:
   status: {readyReplicas: 1}
 - apiVersion: apps/v1
   kind: ReplicaSet
-  metadata: {name: web-1, namespace: shop, uid: u-set, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: u-web, controller: true}]}
-  spec: {replicas: 1, template: {spec: {serviceAccountName: web, priorityClassName: high, runtimeClassName: kata, containers: [{name: c, image: i}]}}}
+  metadata:
+    name: web-1
+    namespace: shop
+    uid: u-set
+    ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: u-web, controller: true}]
+  spec:
+    replicas: 1
+    template:
+      spec:
+        {serviceAccountName: web, priorityClassName: high, runtimeClassName: kata, containers: [{name: c, image: i}]}
   status: {readyReplicas: 1}
 - apiVersion: v1
   kind: Pod
-  metadata: {name: web-1-a, namespace: shop, uid: u-pod, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-1, uid: u-set, controller: true}]}
+  metadata:
+    name: web-1-a
+    namespace: shop
+    uid: u-pod
+    ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-1, uid: u-set, controller: true}]
   spec: {nodeName: n1, containers: []}
   status: {phase: Running}
 - {apiVersion: v1, kind: ConfigMap, metadata: {name: limits, namespace: hooks, uid: u-limits}}
-- {apiVersion: v1, kind: Service, metadata: {name: hook, namespace: hooks, uid: u-service}, spec: {type: ClusterIP, selector: {app: hook}}}
+- apiVersion: v1
+  kind: Service
+  metadata: {name: hook, namespace: hooks, uid: u-service}
+  spec: {type: ClusterIP, selector: {app: hook}}
 - apiVersion: discovery.k8s.io/v1
   kind: EndpointSlice
   metadata: {name: hook-1, namespace: hooks, uid: u-slice, labels: {kubernetes.io/service-name: hook}}
@@ -52,7 +73,10 @@ items:
 - apiVersion: admissionregistration.k8s.io/v1
   kind: ValidatingAdmissionPolicyBinding
   metadata: {name: bounds, uid: u-binding}
-  spec: {policyName: bounds, validationActions: [Deny], paramRef: {name: limits, namespace: hooks, parameterNotFoundAction: Deny}}
+  spec:
+    policyName: bounds
+    validationActions: [Deny]
+    paramRef: {name: limits, namespace: hooks, parameterNotFoundAction: Deny}
 "#;
 
 fn plan(line: &str, dump: &str) -> Ran {

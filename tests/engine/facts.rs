@@ -26,7 +26,7 @@ pub fn fact(object: &str, words: &[&str]) -> Fact {
     match kind {
         "PersistentVolume" => Fact::Volume(VolumeFacts {
             reclaim_policy: word(0),
-            claim: word(1),
+            claim: word(1).map(Into::into),
             phase: word(2),
             deleted_by: word(3).map(|by| match by.as_str() {
                 "kubernetes" => VolumeDeleter::Kubernetes,

@@ -249,7 +249,8 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
             "delete the webhook's configuration first, and keep a copy to apply it again:"
         }
         (ObstacleKind::WebhookUnreachable { .. }, false) if obstacle.idle.is_some() => {
-            "start the webhook or, if its application is no longer installed, delete its configuration, and keep a copy:"
+            "start the webhook or, if its application is no longer installed, delete its configuration, and keep a \
+             copy:"
         }
         (ObstacleKind::WebhookUnreachable { .. }, false) => {
             "repair the webhook's service or, if its application is no longer installed, delete its configuration, \

@@ -398,7 +398,8 @@ fn no_kubelet(pod: &str, kubelet: Kubelet) -> Said {
              run, delete the pod with --force"
         ),
         Kubelet::Absent | Kubelet::Deleted(_) | Kubelet::OutOfService => format!(
-            "see whether kube-controller-manager runs: its pod garbage collector deletes {pod}; or delete it with --force"
+            "see whether kube-controller-manager runs: its pod garbage collector deletes {pod}; or delete it with \
+             --force"
         ),
         _ => format!("if the node of {pod} will not come back, delete the pod with --force"),
     })

@@ -401,7 +401,7 @@ const ADD_ONS: &[AddOn] = &[
     AddOn {
         name: "KubeVirt",
         domains: &["foregroundDeleteVirtualMachine", ".kubevirt.io"],
-        // kubevirt/kubevirt pkg/virt-controller/watch/application.go; CDI's and others' groups are within this one, too.
+        // kubevirt/kubevirt pkg/virt-controller/watch/application.go; CDI's group and others are within this one, too.
         groups: &[
             "kubevirt.io",
             "snapshot.kubevirt.io",

@@ -13,6 +13,7 @@ mod setters;
 mod storage;
 #[cfg(test)]
 mod tests;
+mod values;
 mod webhooks;
 
 use std::sync::Arc;

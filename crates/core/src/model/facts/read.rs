@@ -10,7 +10,9 @@ use super::{
     NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, QuotaFacts, Required,
     ResourceClaimFacts, ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts,
     StorageClassFacts, TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule,
-    WorkloadFacts, limits::limits,
+    WorkloadFacts,
+    limits::limits,
+    values::{at, list, unix_seconds},
 };
 use crate::{
     model::effects::{PolicyFacts, policies::is_policy_annotation},
@@ -311,11 +313,6 @@ pub fn token(secret: &Value) -> Option<TokenFacts> {
     Some(TokenFacts { account, uid })
 }
 
-/// Parses RFC 3339, with or without fractions.
-pub(super) fn unix_seconds(time: &str) -> Option<i64> {
-    time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
-}
-
 /// A whole object of any shape.
 #[derive(Clone, Copy)]
 struct Whole<'a>(&'a Value);
@@ -373,14 +370,6 @@ impl Whole<'_> {
 }
 
 /// The value at a path of keys. To take a path apart each time would cost more than all else.
-pub(super) fn at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
-    path.iter().try_fold(value, |value, key| value.get(key))
-}
-
-pub(super) fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
-    value.and_then(Value::as_array).into_iter().flatten()
-}
-
 fn texts(value: Option<&Value>) -> Vec<String> {
     list(value).filter_map(|text| text.as_str().map(str::to_owned)).collect()
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{
     ClaimUse, Expiration, JobEnd, JobHistory, JobTimes, OldTemplate, PodUse, ReclaimFacts, RequestFacts, RevisionFacts,
     Rollout, SetHistory, Template, VolumeDeleter, VolumeUse,
-    read::{at, list, unix_seconds},
+    values::{at, list, unix_seconds},
 };
 use crate::quantity::quantity;
 

@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
-use super::read::{kind_has_facts, unix_seconds};
+use super::{read::kind_has_facts, values::unix_seconds};
 
 /// At most this many conditions are quoted, and so many characters of each.
 const QUOTED: usize = 2;
 const LONGEST: usize = 200;
 
-/// Where a status tells an error besides its conditions: VolumeAttachments (storage.k8s.io/v1), others, and kapp's Apps.
+/// Where a status tells an error besides its conditions: of VolumeAttachments (storage.k8s.io/v1), of kapp's Apps, and
+/// of others.
 const ERRORS: [&str; 5] = ["detachError", "error", "errorMessage", "failureMessage", "usefulErrorMessage"];
 
 /// What is in the type of a condition that means trouble if it is true, and in messages about trouble.

@@ -86,8 +86,8 @@ pub(super) fn kept_up(side_effects: &SideEffects<'_, '_>, needs: &mut Needs, obj
     Some(Afterwards::KeptUp { by })
 }
 
-/// What of Kubernetes makes an object of this name again, of a resource of these; `None` if nothing does. `namespace` is
-/// empty for cluster scope.
+/// What of Kubernetes makes an object of this name again, of one of these resources; `None` if nothing does.
+/// `namespace` is empty for cluster scope.
 fn kept_up_by(resources: &Resources, resource: &Resource, namespace: &str, name: &str) -> Option<&'static str> {
     let is_old = |server: &ServerVersion| server.is_before(WITHOUT_OLD_FLOW_SCHEMAS);
     match (resource.group.as_str(), resource.kind.as_str(), namespace, name) {

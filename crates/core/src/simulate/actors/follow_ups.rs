@@ -57,7 +57,7 @@ impl World<'_, '_> {
         }
     }
 
-    /// A volume that names the uid of another claim than the one that is there has lost its own: somebody restored both.
+    /// A volume that names the uid of another claim than the one that is there has lost its own: both were restored.
     pub(crate) fn schedule_if_claim_is_gone(&mut self, volume: ObjectId) {
         let snapshot = self.context.snapshot;
         let facts = snapshot.facts.volume(volume).filter(|_| !self.manager_away());

@@ -84,8 +84,8 @@ impl World<'_, '_> {
     }
 
     /// What is known of the kubelet of a Node: by its condition, and by the Lease that the kubelet keeps renewing
-    /// (kube-node-lease), which says more if no controller manager keeps the condition up to date. That nothing has ever
-    /// reported counts for a pod that is `overdue`.
+    /// (kube-node-lease), which says more if no controller manager keeps the condition up to date. That nothing has
+    /// ever reported counts for a pod that is `overdue`.
     fn kubelet_on(&mut self, node: ObjectId, overdue: bool) -> (Kubelet, Liveness) {
         let (context, needs) = (self.context, &mut self.needs);
         let snapshot = context.snapshot;
