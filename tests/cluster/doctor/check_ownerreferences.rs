@@ -85,7 +85,13 @@ fn all_that_the_other_tool_tells_is_found() {
             "(a/b/c Widget/owner)",
             "the API server rejects every update of the object",
         ),
-        kind("cannot resolve owner kind", "unresolved", "owner-not-served", "gone.test/v1 Ghost", "never collected"),
+        kind(
+            "cannot resolve owner kind",
+            "unresolved",
+            "owner-not-served",
+            "gone.test/v1 Ghost",
+            "it stays as long as that kind is not served",
+        ),
         kind(
             "cannot resolve owner kind, discovery failed",
             "undiscovered",
