@@ -369,7 +369,6 @@ impl Whole<'_> {
     }
 }
 
-/// The value at a path of keys. To take a path apart each time would cost more than all else.
 fn texts(value: Option<&Value>) -> Vec<String> {
     list(value).filter_map(|text| text.as_str().map(str::to_owned)).collect()
 }

@@ -168,20 +168,17 @@ impl Controllers<'_, '_, '_> {
     }
 
     fn recreated(&self, object: ObjectId) -> Option<Afterwards> {
-        let kept = kept_up(self.side_effects, &mut self.recreators.needs.borrow_mut(), object);
-        let set = self.set_of_claim(object);
-        let is_made = kept.is_some() || set.is_some() || self.is_endpoints(object);
-        if !is_made && self.recreators.makers(object).is_empty() {
-            return None;
-        }
         // Already replaced: the object was terminating before.
         if self.object(object).terminating() || self.recreators.has_lost_its_place(object) {
             return None;
         }
-        if is_made && self.end.is_stuck(object) {
-            return None;
-        }
+        let kept = kept_up(self.side_effects, &mut self.recreators.needs.borrow_mut(), object);
+        let set = self.set_of_claim(object);
+        let is_made = kept.is_some() || set.is_some() || self.is_endpoints(object);
         if is_made {
+            if self.end.is_stuck(object) {
+                return None;
+            }
             let (by, made) = match (kept, set) {
                 (Some(made), _) => (None, made),
                 (_, Some((set, pod))) => (Some(set), self.claim_again(object, set, pod)?),
@@ -192,6 +189,9 @@ impl Controllers<'_, '_, '_> {
                 (Some(_), Some(by)) => Afterwards::MayBeRecreated { by },
                 _ => made,
             });
+        }
+        if self.recreators.makers(object).is_empty() {
+            return None;
         }
         let Recreator { by, recreation } = self.recreators.recreator(object)?;
         // Another ReplicaSet makes its pods.

@@ -5,6 +5,7 @@ use crate::{
     model::{
         ObjectId, Symbol,
         effects::{KnownFinalizer, When},
+        facts::VolumeFacts,
     },
     server::Patch,
     simulate::{
@@ -138,27 +139,26 @@ impl World<'_, '_> {
         if facts.phase.as_deref().is_some_and(|phase| phase != "Bound") {
             return Some(true);
         }
-        let Some((namespace, name)) = facts.claim.as_deref().and_then(|claim| claim.split_once('/')) else {
-            return Some(true);
-        };
-        let strings = &context.snapshot.strings;
-        let (Some(namespace), Some(name)) = (strings.find(namespace), strings.find(name)) else {
-            // No object has these names. That it was not read is no proof.
-            return context.built_in.claims.filter(|claims| context.snapshot.covers(*claims, None)).map(|_| true);
-        };
-        let is_another = |claim: ObjectId| !facts.names_uid(context.snapshot.text(context.snapshot.object(claim).uid));
-        self.find(context.built_in.claims, namespace, name).map(|claim| claim.is_none_or(is_another))
+        self.claim_named_by(facts).map(|claim| claim.is_none())
     }
 
     /// The claim that a volume is bound to, if it exists.
     pub(crate) fn claim_of_volume(&mut self, volume: ObjectId) -> Option<ObjectId> {
-        let context = self.context;
-        let facts = context.snapshot.facts.volume(volume)?;
-        let (namespace, name) = facts.claim.as_deref()?.split_once('/')?;
-        let strings = &context.snapshot.strings;
-        let (namespace, name) = (strings.find(namespace)?, strings.find(name)?);
-        let claim = self.find(context.built_in.claims, namespace, name).flatten()?;
-        facts.names_uid(context.snapshot.text(context.snapshot.object(claim).uid)).then_some(claim)
+        self.claim_named_by(self.context.snapshot.facts.volume(volume)?).flatten()
+    }
+
+    /// The claim that a volume names by its name and uid, if it exists; `None` if that is unknown.
+    pub(super) fn claim_named_by(&mut self, volume: &VolumeFacts) -> Option<Option<ObjectId>> {
+        let (snapshot, claims) = (self.context.snapshot, self.context.built_in.claims);
+        let Some((namespace, name)) = volume.claim.as_deref().and_then(|claim| claim.split_once('/')) else {
+            return Some(None);
+        };
+        let (Some(namespace), Some(name)) = (snapshot.strings.find(namespace), snapshot.strings.find(name)) else {
+            // No object has these names. That it was not read is no proof.
+            return claims.filter(|claims| snapshot.covers(*claims, None)).map(|_| None);
+        };
+        let is_it = |claim: &ObjectId| volume.names_uid(snapshot.text(snapshot.object(*claim).uid));
+        Some(self.find(claims, namespace, name)?.filter(is_it))
     }
 
     /// R9.8: the Job controller is done with a pod that is terminating, or whose Job is, or that has no Job any more. A

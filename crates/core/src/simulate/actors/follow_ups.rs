@@ -59,17 +59,12 @@ impl World<'_, '_> {
 
     /// A volume that names the uid of another claim than the one that is there has lost its own: both were restored.
     pub(crate) fn schedule_if_claim_is_gone(&mut self, volume: ObjectId) {
-        let snapshot = self.context.snapshot;
-        let facts = snapshot.facts.volume(volume).filter(|_| !self.manager_away());
-        let Some(facts) = facts else { return };
-        let (Some(claim), Some(_)) = (&facts.claim, &facts.claim_uid) else { return };
-        let (Some((namespace, name)), Some(claims)) = (claim.split_once('/'), self.context.built_in.claims) else {
-            return;
-        };
-        match snapshot.look_up_named(claims, namespace, name) {
-            Presence::Present(claim) if facts.names_uid(snapshot.text(snapshot.object(claim).uid)) => {}
-            Presence::Present(_) | Presence::Absent => self.schedule_volume(volume, None),
-            Presence::Unknown => _ = self.doubtful.insert(volume),
+        let facts = self.context.snapshot.facts.volume(volume);
+        let Some(facts) = facts.filter(|facts| facts.claim_uid.is_some() && !self.manager_away()) else { return };
+        match self.claim_named_by(facts) {
+            Some(Some(_)) => {}
+            Some(None) => self.schedule_volume(volume, None),
+            None => _ = self.doubtful.insert(volume),
         }
     }
 
