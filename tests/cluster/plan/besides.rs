@@ -356,35 +356,59 @@ fn endpoints_are_in_the_archive() {
     }
 }
 
-/// R9.8: the pods of a Job that stays terminating live on without the finalizer; a Job of another controller keeps it.
+/// The Job controller's finalizer of a pod.
+const TRACKING: &str = "batch.kubernetes.io/job-tracking";
+
+/// Creates a Job that a finalizer holds, with the controller that `spec.managedBy` names.
+fn held_job(trial: &Trial<'_>, name: &str, managed_by: Option<&str>) -> Value {
+    trial.cluster.create(json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": trial.namespace, "finalizers": ["acme.io/hold"]},
+        "spec": {"managedBy": managed_by, "template": {"spec": {"restartPolicy": "Never",
+            "containers": [{"name": "main", "image": "main"}]}}},
+    }))
+}
+
+/// R9.8: the pods of a Job that stays terminating live on without the finalizer.
 #[test]
 #[ignore = "long: waits for the Job controller"]
 fn pods_of_jobs_lose_their_finalizer() {
-    const TRACKING: &str = "batch.kubernetes.io/job-tracking";
     three_ways_on(cluster(), "jobs", |trial| {
-        let (cluster, namespace) = (trial.cluster, &trial.namespace);
-        let job = |name: &str, managed_by: Option<&str>| {
-            cluster.create(json!({
-                "apiVersion": "batch/v1",
-                "kind": "Job",
-                "metadata": {"name": name, "namespace": namespace, "finalizers": ["acme.io/hold"]},
-                "spec": {"managedBy": managed_by, "template": {"spec": {"restartPolicy": "Never",
-                    "containers": [{"name": "main", "image": "main"}]}}},
-            }))
-        };
-        job("own", None);
-        let foreign = job("foreign", Some("acme.io/jobs"));
-        let mut reference = crate::harness::owner_reference(&foreign);
-        (reference["controller"], reference["blockOwnerDeletion"]) = (json!(true), json!(true));
-        let metadata = json!({"ownerReferences": [reference], "finalizers": [TRACKING]});
-        pod(trial, "managed", &trial.node(), &[], &metadata);
-        wait_for_items(cluster, &format!("/api/v1/namespaces/{namespace}/pods"), 2);
-        cluster.wait_until("the Job's pod to be tracked", std::time::Duration::from_secs(60), || {
-            let pods = cluster.list(&format!("/api/v1/namespaces/{namespace}/pods"));
-            pods.iter().all(|pod| pod["metadata"]["finalizers"] == json!([TRACKING]))
+        held_job(trial, "own", None);
+        let path = format!("/api/v1/namespaces/{}/pods", trial.namespace);
+        wait_for_items(trial.cluster, &path, 1);
+        trial.cluster.wait_until("the Job's pod to be tracked", std::time::Duration::from_secs(60), || {
+            trial.cluster.list(&path).iter().all(|pod| pod["metadata"]["finalizers"] == json!([TRACKING]))
         });
-        vec!["job/own".to_owned(), "pod/managed".to_owned()]
+        vec!["job/own".to_owned()]
     });
+}
+
+/// R9.8: the Job controller leaves its finalizer on the pods of a Job of another controller, who decides over it.
+#[test]
+#[ignore = "long: waits for the Job controller"]
+fn pods_of_jobs_of_another_controller_keep_the_finalizer() {
+    let trial = trial("foreign-jobs");
+    let cluster = trial.cluster;
+    let mut reference = crate::harness::owner_reference(&held_job(&trial, "foreign", Some("acme.io/jobs")));
+    (reference["controller"], reference["blockOwnerDeletion"]) = (json!(true), json!(true));
+    let metadata = json!({"ownerReferences": [reference], "finalizers": [TRACKING]});
+    pod(&trial, "managed", &trial.node(), &[], &metadata);
+    cluster.settled();
+
+    let ran = cluster.gc(&["plan", "-o", "json", "pod/managed", "-n", &trial.namespace]);
+    let plan = ran.json();
+    let outcome = &plan["outcomes"][0];
+    assert_eq!(outcome["outcome"], "Terminating", "{outcome:#}");
+    assert_eq!((&outcome["certain"], &outcome["uncertainBecause"]), (&json!(false), &json!("assumption")));
+
+    let path = format!("/api/v1/namespaces/{}/pods/managed", trial.namespace);
+    cluster.delete(&path, Some("Background"), Some(0));
+    cluster.settled();
+    std::thread::sleep(std::time::Duration::from_secs(10));
+    let left = cluster.get(&path).expect("the pod is still there");
+    assert_eq!(left["metadata"]["finalizers"], json!([TRACKING]), "{left:#}");
 }
 
 /// R9.21: not while another definition serves the same group and version.

@@ -86,12 +86,14 @@ pub(crate) fn of_controller_manager(
     now: Option<i64>,
     needs: &mut Needs,
 ) -> (Option<ObjectId>, Liveness) {
-    let at = ("kube-system", "kube-controller-manager");
-    let Presence::Present(lease) = look_up_named(context, context.built_in.leases, at, needs) else {
+    let snapshot = context.snapshot;
+    let named = |leases| snapshot.look_up_named(leases, "kube-system", "kube-controller-manager").object();
+    // A controller manager without a Lease may run: that none was listed isn't worth another look.
+    let Some(lease) = context.built_in.leases.and_then(named) else {
         return (None, Liveness::Unknown("kube-controller-manager has no readable Lease".to_owned()));
     };
     let what = "kube-controller-manager's lease";
-    let Some(facts) = context.snapshot.facts.lease(lease) else {
+    let Some(facts) = snapshot.facts.lease(lease) else {
         needs.facts.insert(lease);
         return (Some(lease), Liveness::Unread(format!("{what} could not be read")));
     };
