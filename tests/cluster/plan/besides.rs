@@ -370,17 +370,23 @@ fn held_job(trial: &Trial<'_>, name: &str, managed_by: Option<&str>) -> Value {
     }))
 }
 
+/// Creates such a Job of the Job controller, and waits for its pod. Returns where the namespace's pods are.
+fn held_job_with_a_pod(trial: &Trial<'_>) -> String {
+    held_job(trial, "own", None);
+    let path = format!("/api/v1/namespaces/{}/pods", trial.namespace);
+    wait_for_items(trial.cluster, &path, 1);
+    trial.cluster.wait_until("the Job's pod to be tracked", std::time::Duration::from_secs(60), || {
+        trial.cluster.list(&path).iter().all(|pod| pod["metadata"]["finalizers"] == json!([TRACKING]))
+    });
+    path
+}
+
 /// R9.8: the pods of a Job that stays terminating live on without the finalizer.
 #[test]
 #[ignore = "long: waits for the Job controller"]
 fn pods_of_jobs_lose_their_finalizer() {
     three_ways_on(cluster(), "jobs", |trial| {
-        held_job(trial, "own", None);
-        let path = format!("/api/v1/namespaces/{}/pods", trial.namespace);
-        wait_for_items(trial.cluster, &path, 1);
-        trial.cluster.wait_until("the Job's pod to be tracked", std::time::Duration::from_secs(60), || {
-            trial.cluster.list(&path).iter().all(|pod| pod["metadata"]["finalizers"] == json!([TRACKING]))
-        });
+        held_job_with_a_pod(trial);
         vec!["job/own".to_owned()]
     });
 }
@@ -391,6 +397,7 @@ fn pods_of_jobs_lose_their_finalizer() {
 fn pods_of_jobs_of_another_controller_keep_the_finalizer() {
     let trial = trial("foreign-jobs");
     let cluster = trial.cluster;
+    let pods = held_job_with_a_pod(&trial);
     let mut reference = crate::harness::owner_reference(&held_job(&trial, "foreign", Some("acme.io/jobs")));
     (reference["controller"], reference["blockOwnerDeletion"]) = (json!(true), json!(true));
     let metadata = json!({"ownerReferences": [reference], "finalizers": [TRACKING]});
@@ -403,11 +410,16 @@ fn pods_of_jobs_of_another_controller_keep_the_finalizer() {
     assert_eq!(outcome["outcome"], "Terminating", "{outcome:#}");
     assert_eq!((&outcome["certain"], &outcome["uncertainBecause"]), (&json!(false), &json!("assumption")));
 
-    let path = format!("/api/v1/namespaces/{}/pods/managed", trial.namespace);
-    cluster.delete(&path, Some("Background"), Some(0));
-    cluster.settled();
-    std::thread::sleep(std::time::Duration::from_secs(10));
-    let left = cluster.get(&path).expect("the pod is still there");
+    // The Job controller sees the deletion of its own pod after that of the other one.
+    let managed = format!("{pods}/managed");
+    let of_own = cluster.list(&pods).into_iter().find(|pod| pod["metadata"]["name"] != "managed").expect("own's pod");
+    for path in [&managed, &format!("{pods}/{}", of_own["metadata"]["name"].as_str().expect("a name"))] {
+        cluster.delete(path, Some("Background"), Some(0));
+    }
+    cluster.wait_until("the Job's pod to be gone", std::time::Duration::from_secs(60), || {
+        cluster.list(&pods).iter().all(|pod| pod["metadata"]["uid"] != of_own["metadata"]["uid"])
+    });
+    let left = cluster.get(&managed).expect("the pod is still there");
     assert_eq!(left["metadata"]["finalizers"], json!([TRACKING]), "{left:#}");
 }
 
