@@ -88,3 +88,10 @@ fn the_files_that_the_docs_name_exist() {
     assert!(named > 100, "{named}");
     assert!(missing.is_empty(), "no such file:\n{}", missing.join("\n"));
 }
+
+/// CONTRIBUTING.md stays readable in one go.
+#[test]
+fn contributing_is_short() {
+    let size = fs::metadata("CONTRIBUTING.md").unwrap().len();
+    assert!(size <= 8 * 1024, "{size} bytes");
+}
