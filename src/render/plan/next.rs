@@ -15,8 +15,7 @@ use gc_core::{
     plan::{Note, NoteKind, Outcome, Summary},
     server::Propagation,
     simulate::{
-        BlockedBy, FinalizerController, Kubelet, State, actors::left_by_job_controller, converter,
-        foreign_spec_finalizers,
+        BlockedBy, FinalizerController, Kubelet, State, converter, foreign_spec_finalizers, left_by_job_controller,
     },
     wording::{count, named, some_of, thousands},
 };

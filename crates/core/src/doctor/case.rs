@@ -8,10 +8,7 @@ use crate::{
     command_line::Kubectl,
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
-    simulate::{
-        BlockedBy, Needs, Projection, SimContext,
-        world::{self, LATE},
-    },
+    simulate::{BlockedBy, NAMESPACE_FINALIZER, Needs, Projection, SimContext, world::LATE},
 };
 
 use crate::wording::thousands;
@@ -182,7 +179,7 @@ impl<'a> Case<'a> {
         for id in objects {
             let holders = self.projection.holders(*id).iter().filter_map(|holder| holder.finalizer());
             let of_controllers = holders.filter(|it| !it.is_collectors_finalizer()).map(|it| self.snapshot().text(it));
-            let of_its_spec = self.snapshot().is_namespace(*id).then_some(world::NAMESPACE_FINALIZER);
+            let of_its_spec = self.snapshot().is_namespace(*id).then_some(NAMESPACE_FINALIZER);
             for finalizer in of_controllers.chain(of_its_spec) {
                 if finalizers.len() < NAMED && !finalizers.contains(&finalizer) {
                     finalizers.push(finalizer);

@@ -1,19 +1,20 @@
 //! The only place that describes in English what blocks an object from being deleted.
 
 use super::{
-    actors::{Kubelet, left_by_job_controller, managed_by_another},
-    blockers::{BlockedBy, State},
     controllers::Controllers,
-    liveness::Liveness,
-    world::NAMESPACE_FINALIZER,
+    state::{BlockedBy, Kubelet, Liveness, State},
 };
 use crate::{
-    model::{GapKind, ObjectId, Snapshot, Symbol, effects::known_finalizer, facts::Backend},
+    model::{GapKind, ObjectId, Reference, Snapshot, Symbol, effects::known_finalizer, facts::Backend},
     wording::grouped,
 };
 
 /// At most this many different controllers are named in one sentence.
 const NAMED: usize = 2;
+/// The entry of a Namespace's `spec.finalizers` that the namespace controller removes (R9.12).
+pub(crate) const NAMESPACE_FINALIZER: &str = "kubernetes";
+/// The finalizer of pods that the Job controller has yet to count.
+pub(super) const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
 impl BlockedBy {
     /// The name in documents: a finalizer, `kubelet`, `spec.finalizers`, the resource that cannot be listed, the
@@ -262,4 +263,20 @@ pub fn until_who_is_done<'a>(
 pub fn foreign_spec_finalizers(snapshot: &Snapshot, object: ObjectId) -> Vec<&str> {
     let finalizers = snapshot.facts.namespace(object).map(|facts| facts.finalizers.as_slice()).unwrap_or_default();
     finalizers.iter().map(String::as_str).filter(|finalizer| *finalizer != NAMESPACE_FINALIZER).collect()
+}
+
+/// Why the Job controller never removes its finalizer from a pod: something else than a Job controls it (R9.8).
+pub fn left_by_job_controller(snapshot: &Snapshot, pod: ObjectId, finalizer: Symbol) -> Option<String> {
+    let controller = Reference::controller_of(&snapshot.object(pod).owners)?;
+    let (kind, group) = (snapshot.text(controller.kind), snapshot.text(controller.api_version));
+    let is_job = kind == "Job" && group == "batch/v1";
+    (snapshot.text(finalizer) == TRACKING && !is_job)
+        .then(|| format!("the Job controller leaves it on pods of others: {kind}/{}", snapshot.text(controller.name)))
+}
+
+/// Who decides over the Job controller's finalizer of a pod instead, as the pod's Job says (R9.8): the Job, and why.
+pub(crate) fn managed_by_another(snapshot: &Snapshot, pod: ObjectId, finalizer: Symbol) -> Option<(ObjectId, String)> {
+    let job = snapshot.controller_of(pod).filter(|_| snapshot.text(finalizer) == TRACKING)?;
+    let manager = snapshot.facts.job(job)?.managed_by.as_ref()?;
+    Some((job, format!("spec.managedBy of {} gives it to {manager}", snapshot.short_name(job))))
 }

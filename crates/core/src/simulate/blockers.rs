@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Serialize;
 
 use crate::{
     graph::{Address, NodeId},
@@ -13,62 +12,13 @@ use crate::{
 };
 
 use super::{
-    actors::{Assumption, Kubelet, is_removed_by_controller_manager},
+    actors::{Assumption, is_removed_by_controller_manager},
     blocked_by::definition_without_conversion,
     controllers::{Controllers, FinalizerController, Question, finalizer_controller},
-    liveness::Liveness,
     obstacles::Operation,
+    state::{BlockedBy, Kubelet, Liveness, State},
     world::{Assume, Needs, SimContext, World},
 };
-
-/// What blocks an object, apart from the objects that it waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BlockedBy {
-    /// A finalizer in its metadata.
-    Finalizer(Symbol),
-    /// The kubelet, which has to confirm that the pod's containers have ended.
-    Kubelet(Kubelet),
-    /// A Namespace's `spec.finalizers`.
-    SpecFinalizers,
-    /// Resources that can't be listed, by index of their gap: a Namespace may contain some (R9.11).
-    Unreadable(usize),
-    /// A webhook that must be called before the write that is left to do, and can't be: its configuration, and its
-    /// place there.
-    Webhook(ObjectId, u32),
-    /// A ValidatingAdmissionPolicy that refuses the write that is left to do.
-    Policy(ObjectId),
-    /// A CustomResourceDefinition whose schema refuses the write that is left to do (R1.36).
-    Schema(ObjectId),
-    /// An APIService whose API doesn't answer, so that a Namespace can't be emptied.
-    Api(ObjectId),
-    /// What the conditions of a Namespace or CustomResourceDefinition say, which nothing that was read explains.
-    Said,
-    /// Something that was not read keeps a Namespace, which should be gone long ago.
-    Unseen,
-}
-
-/// Whether a terminating object will be removed in the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// A living controller will finish it.
-    Waiting,
-    /// Something that decides it could not be read.
-    Unknown,
-    /// No known controller will finish it.
-    Stuck,
-}
-
-impl State {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            State::Waiting => "waiting",
-            State::Unknown => "unknown",
-            State::Stuck => "stuck",
-        }
-    }
-}
 
 /// Which objects wait for which at the end of a simulation.
 #[derive(Clone, Debug, Default)]

@@ -5,52 +5,16 @@ use crate::{
     wording::age,
 };
 
-use super::world::{Needs, SimContext};
+use super::{
+    state::Liveness,
+    world::{Needs, SimContext},
+};
 
 /// A Lease whose holder missed its renewal by this many seconds is abandoned; less may be clock skew or a retried
 /// renewal.
 const SLACK: i64 = 30;
 /// The duration of a Lease that doesn't specify one, in seconds.
 const USUAL_LEASE: i64 = 40;
-
-/// Whether a component seems to be running, and the evidence.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Liveness {
-    /// There is evidence that it doesn't run.
-    Away(String),
-    /// There is evidence that it runs.
-    Alive(String),
-    /// Everything was read, and nothing tells which component it is.
-    Nobody(String),
-    /// The evidence contradicts itself, or the component may run where it can't be seen.
-    Unknown(String),
-    /// The possible evidence could not be read.
-    Unread(String),
-}
-
-impl Liveness {
-    /// The evidence in words.
-    pub fn evidence(&self) -> &str {
-        match self {
-            Liveness::Away(words)
-            | Liveness::Alive(words)
-            | Liveness::Nobody(words)
-            | Liveness::Unknown(words)
-            | Liveness::Unread(words) => words,
-        }
-    }
-
-    /// The name in JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Liveness::Away(_) => "away",
-            Liveness::Alive(_) => "alive",
-            Liveness::Nobody(_) => "nobody",
-            Liveness::Unknown(_) => "unknown",
-            Liveness::Unread(_) => "unread",
-        }
-    }
-}
 
 /// Whether the holder of a Lease is alive at this time, in Unix seconds.
 fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {

@@ -26,6 +26,7 @@ mod request;
 mod rng;
 mod schedule;
 mod start;
+mod state;
 mod uncertainty;
 pub mod world;
 
@@ -38,16 +39,14 @@ mod parts_tests;
 
 pub use actors::Assumption;
 pub use actors::Others;
-pub use actors::{Act, Finished, Kubelet};
+pub use actors::{Act, Finished};
 pub(crate) use actors::{Adopter, Adoptions, PodsOfNode};
-pub use blocked_by::{converter, says_why};
-pub use blocked_by::{foreign_spec_finalizers, until_who_is_done};
+pub(crate) use blocked_by::{NAMESPACE_FINALIZER, managed_by_another};
+pub use blocked_by::{converter, foreign_spec_finalizers, left_by_job_controller, says_why, until_who_is_done};
 pub(crate) use blockers::Blockers;
-pub use blockers::{BlockedBy, State};
 pub use built_in::BuiltIn;
 pub use cause::{Cause, Change, Effect};
 pub use controllers::{Controllers, FinalizerController};
-pub use liveness::Liveness;
 pub(crate) use next_write::may_lag_after_restart;
 pub use next_write::{Next, NoAction};
 pub use obstacles::{Obstacle, ObstacleKind, Operation, Refusal};
@@ -55,6 +54,7 @@ pub use outcome::OutcomeKind;
 pub use projection::Projection;
 pub use request::{Appearing, Cut, Refused, Request, Start, WriteScope};
 pub use start::{InitialListOrder, begin};
+pub use state::{BlockedBy, Kubelet, Liveness, State};
 pub use world::{Assume, Needs, SimContext, World};
 
 pub(crate) use affected::affected_by;

@@ -15,9 +15,10 @@ use crate::{
 use super::{
     actors::Assumption,
     affected::{affected_by, affected_by_hidden_dependents},
-    blockers::{BlockedBy, Blockers, State},
+    blockers::Blockers,
     cause::Cause,
     request::Start,
+    state::{BlockedBy, State},
     uncertainty::Uncertainty,
     world::{SimContext, World},
 };

@@ -14,13 +14,14 @@ use super::{
     Cause, Change,
     actors::Others,
     affected::affected_by_hidden_dependents,
-    blockers::{BlockedBy, Blockers, State},
+    blockers::Blockers,
     controllers::Controllers,
     obstacles::Obstacle,
     open::unread_objects,
     outcome::OutcomeKind,
     request::{Start, WriteScope},
     start::InitialListOrder,
+    state::{BlockedBy, State},
     world::{Needs, SimContext, World},
 };
 

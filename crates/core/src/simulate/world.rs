@@ -18,7 +18,8 @@ use crate::{
 };
 
 use super::{
-    actors::{Actors, AdopterIndex, Adoptions, Assumption, Keepers, Others, left_by_job_controller},
+    actors::{Actors, AdopterIndex, Adoptions, Assumption, Keepers, Others},
+    blocked_by::{NAMESPACE_FINALIZER, left_by_job_controller},
     built_in::BuiltIn,
     cause::{Cause, Change, Effect},
     controllers::{ControllerIndex, runs_in_a_cloud},
@@ -28,9 +29,6 @@ use super::{
     projection::Projection,
     request::{Cut, WriteScope},
 };
-
-/// The entry of a Namespace's `spec.finalizers` that the namespace controller removes (R9.12).
-pub(crate) const NAMESPACE_FINALIZER: &str = "kubernetes";
 
 /// Which other actors are assumed to do their part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,9 +10,8 @@ use crate::{
     server::OwnDelete,
     simulate::{
         Liveness, Needs,
-        actors::{left_by_job_controller, managed_by_another},
         controllers::{Question, finalizer_controller},
-        says_why,
+        left_by_job_controller, managed_by_another, says_why,
     },
 };
 

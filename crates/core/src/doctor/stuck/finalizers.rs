@@ -23,9 +23,10 @@ use crate::{
     server::OwnDelete,
     simulate::{
         Cause, FinalizerController, Liveness, Projection, State,
-        actors::{is_removed_by_controller_manager, managed_by_another},
+        actors::is_removed_by_controller_manager,
         controllers::{Paused, Question, finalizer_controller},
         liveness::of_controller_manager,
+        managed_by_another,
         world::OVERDUE,
     },
     wording::{count, thousands},

@@ -12,7 +12,7 @@ use crate::{
     },
     model::{ObjectId, effects::Severity, facts::Condition},
     server::OwnDelete,
-    simulate::{BlockedBy, State, world::NAMESPACE_FINALIZER},
+    simulate::{BlockedBy, NAMESPACE_FINALIZER, State},
 };
 
 use super::{

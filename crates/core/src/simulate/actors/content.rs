@@ -12,10 +12,10 @@ use crate::{
     },
     server::{DeleteOptions, OwnDelete, Patch, Propagation},
     simulate::{
-        blockers::State,
         cause::Cause,
         foreign_spec_finalizers,
         obstacles::{Operation, reach},
+        state::State,
         world::{LATE, SimContext, World},
     },
 };

@@ -10,11 +10,12 @@ use crate::{
     server::Patch,
     simulate::{
         cause::Cause,
+        managed_by_another,
         world::{Assume, World},
     },
 };
 
-use super::{ActorResult, Assumption, managed_by_another};
+use super::{ActorResult, Assumption};
 
 /// Whether kube-controller-manager removes a finalizer.
 pub(crate) fn is_removed_by_controller_manager(finalizer: &str) -> bool {

@@ -1,8 +1,9 @@
 //! The Job controller: it lets go of the pods of a terminating Job, and deletes those of a Job that has failed.
 
 use crate::{
-    model::{ObjectId, Reference, Snapshot, Symbol},
+    model::{ObjectId, Symbol},
     simulate::{
+        blocked_by::TRACKING,
         cause::Cause,
         world::{Assume, World},
     },
@@ -12,25 +13,6 @@ use super::Assumption;
 
 /// A Job that expires within so many seconds after it has failed is followed to its end (R9.36).
 const SOON: i64 = 60;
-/// The finalizer of pods that the Job controller has yet to count.
-const TRACKING: &str = "batch.kubernetes.io/job-tracking";
-
-/// Why the Job controller never removes its finalizer from a pod: something else than a Job controls it (R9.8).
-pub fn left_by_job_controller(snapshot: &Snapshot, pod: ObjectId, finalizer: Symbol) -> Option<String> {
-    let controller = Reference::controller_of(&snapshot.object(pod).owners)?;
-    let (kind, group) = (snapshot.text(controller.kind), snapshot.text(controller.api_version));
-    let is_job = kind == "Job" && group == "batch/v1";
-    (snapshot.text(finalizer) == TRACKING && !is_job)
-        .then(|| format!("the Job controller leaves it on pods of others: {kind}/{}", snapshot.text(controller.name)))
-}
-
-/// Who decides over the Job controller's finalizer of a pod instead, as the pod's Job says (R9.8): the Job, and why.
-pub(crate) fn managed_by_another(snapshot: &Snapshot, pod: ObjectId, finalizer: Symbol) -> Option<(ObjectId, String)> {
-    let job = snapshot.controller_of(pod).filter(|_| snapshot.text(finalizer) == TRACKING)?;
-    let manager = snapshot.facts.job(job)?.managed_by.as_ref()?;
-    Some((job, format!("spec.managedBy of {} gives it to {manager}", snapshot.short_name(job))))
-}
-
 impl World<'_, '_> {
     /// A Job is terminating: marks its pods, which lose the Job controller's finalizer then (R9.8).
     pub(in crate::simulate) fn notice_pods_of_job(&mut self, job: ObjectId) {

@@ -5,8 +5,9 @@ use crate::{
     server::DeleteOptions,
     simulate::{
         cause::Cause,
-        liveness::{Liveness, look_up_named, of_lease},
+        liveness::{look_up_named, of_lease},
         obstacles::Operation,
+        state::{Kubelet, Liveness},
         world::{Assume, LATE, World},
     },
 };
@@ -151,27 +152,4 @@ impl World<'_, '_> {
         let is_late = overdue >= LATE && !matches!(kubelet, Kubelet::Silent | Kubelet::OutOfService);
         (if is_late { Kubelet::Late } else { kubelet }, seen)
     }
-}
-
-/// The kubelet that would end a pod in its grace period.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kubelet {
-    /// The kubelet of its Node, which exists.
-    Reports,
-    /// The kubelet of its Node, which has a problem.
-    NotReady,
-    /// The kubelet of its Node, which should have ended it long ago, and has not (S13).
-    Late,
-    /// None: the kubelet of the Node has stopped reporting (S13).
-    Silent,
-    /// None: the Node is out of service. The pod garbage collector removes such pods (R9.7).
-    OutOfService,
-    /// None: the Node doesn't exist (S13).
-    Absent,
-    /// None any more: the Node was deleted as well. The pod garbage collector removes such pods (R9.7).
-    Deleted(ObjectId),
-    /// The kubelet of its Node, if that works: the Node could not be read. Most users may not read Nodes.
-    Unread,
-    /// The pod's node could not be read.
-    Unknown,
 }

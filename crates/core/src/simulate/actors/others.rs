@@ -11,10 +11,11 @@ use crate::{
     },
     server::{DeleteOptions, OwnDelete},
     simulate::{
-        blockers::{BlockedBy, Blockers, State, unfinished_by_sweep},
+        blockers::{Blockers, unfinished_by_sweep},
         cause::Cause,
         controllers::{Controllers, FinalizerController},
         foreign_spec_finalizers,
+        state::{BlockedBy, State},
         world::{Assume, World},
     },
 };

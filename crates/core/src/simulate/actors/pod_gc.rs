@@ -5,11 +5,12 @@ use crate::{
     server::{DeleteOptions, Propagation},
     simulate::{
         cause::Cause,
+        state::Kubelet,
         world::{Assume, SLOWEST_CONTROLLER, SimContext, World},
     },
 };
 
-use super::{Assumption, kubelet::Kubelet};
+use super::Assumption;
 
 /// What it says about the pod garbage collector that a pod has been terminating for longer than it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

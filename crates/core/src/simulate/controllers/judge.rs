@@ -12,7 +12,8 @@ use crate::{
 
 use super::{
     super::{
-        liveness::{Liveness, of_lease},
+        liveness::of_lease,
+        state::Liveness,
         world::{Needs, SimContext},
     },
     FinalizerController,

@@ -2,6 +2,7 @@
 //! name. One judge for plans and for the doctor.
 
 mod candidates;
+mod controller;
 mod judge;
 mod recorded;
 mod scope;
@@ -17,130 +18,18 @@ use crate::model::{
 };
 
 use super::{
-    BlockedBy,
-    actors::{left_by_job_controller, managed_by_another},
-    liveness::Liveness,
+    blocked_by::{left_by_job_controller, managed_by_another},
+    state::Liveness,
     world::{Needs, SimContext},
 };
 
+pub use controller::{Controllers, FinalizerController, Paused};
 use recorded::{of_finalizer, tells_nobody};
 use scope::{Scope, scope};
 pub(crate) use workloads::{Readiness, behind as workloads_behind, of_holder};
 
 /// The label by which Cluster API's objects name their Cluster.
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
-
-/// The controller that should remove a finalizer.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FinalizerController {
-    /// Its name, if it is known: of an add-on, or of a built-in controller.
-    pub name: Option<&'static str>,
-    /// Who added the finalizer: the name in managed fields.
-    pub manager: Option<String>,
-    pub liveness: Liveness,
-    /// Its workload, if that is scaled to 0.
-    pub idle: Option<ObjectId>,
-    /// Its workloads that should run, and have no ready pod.
-    pub failing: Vec<ObjectId>,
-    /// The workloads whose pods show that it runs.
-    pub running: Vec<ObjectId>,
-    /// The workloads that are called as its controller would be, if nothing else points to one.
-    pub may_be: Vec<ObjectId>,
-    /// Whether all of these go in the simulated delete.
-    pub goes: bool,
-    /// What makes it leave the object alone, though it may run.
-    pub paused: Option<Paused>,
-}
-
-/// What makes a controller leave an object alone.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Paused {
-    pub pause: Pause,
-    /// The Cluster of Cluster API that is paused; `None`: the object itself is.
-    pub with: Option<ObjectId>,
-}
-
-impl Paused {
-    /// What has to happen first, as a clause after "until".
-    pub fn until(&self) -> &'static str {
-        match self.pause {
-            Pause::Annotation(_) | Pause::Field(_) => "somebody resumes it",
-            Pause::Condition(_) => "what its condition names is gone",
-        }
-    }
-}
-
-impl FinalizerController {
-    /// One without a known workload or manager.
-    pub fn of(name: Option<&'static str>, liveness: Liveness) -> Self {
-        let (failing, running, may_be) = (Vec::new(), Vec::new(), Vec::new());
-        let (goes, paused) = (false, None);
-        FinalizerController { name, manager: None, liveness, idle: None, failing, running, may_be, goes, paused }
-    }
-
-    /// Whether there is evidence that it is not running.
-    pub fn is_away(&self) -> bool {
-        matches!(self.liveness, Liveness::Away(_))
-    }
-
-    /// Whether it is known to run, and stays.
-    pub fn runs(&self) -> bool {
-        matches!(self.liveness, Liveness::Alive(_)) && !self.goes
-    }
-
-    /// Whether it is known to run, in JSON.
-    pub fn seen(&self) -> &'static str {
-        match self.liveness {
-            _ if self.goes => "goes",
-            Liveness::Alive(_) => "running",
-            Liveness::Away(_) => "not-running",
-            Liveness::Nobody(_) | Liveness::Unknown(_) | Liveness::Unread(_) => "unknown",
-        }
-    }
-
-    /// Its workload, its own name, or who added the finalizer, if any of these is known.
-    pub fn told(&self, snapshot: &Snapshot) -> Option<String> {
-        let workload = self.running.first().or(self.idle.as_ref()).or(self.may_be.first());
-        let workload = workload.map(|workload| snapshot.short_name(*workload));
-        workload.or_else(|| self.name.map(str::to_owned)).or_else(|| self.manager.clone())
-    }
-
-    /// Who added the finalizer, and the evidence.
-    pub fn story(&self) -> String {
-        let evidence = self.liveness.evidence();
-        match &self.manager {
-            Some(manager) => format!("added by {manager:?}; {evidence}"),
-            None => evidence.to_owned(),
-        }
-    }
-}
-
-/// The controllers of the finalizers that block objects.
-#[derive(Clone, Debug, Default)]
-pub struct Controllers(FxHashMap<(ObjectId, Symbol), Arc<FinalizerController>>);
-
-impl Controllers {
-    pub fn insert(&mut self, object: ObjectId, finalizer: Symbol, controller: Arc<FinalizerController>) {
-        self.0.insert((object, finalizer), controller);
-    }
-
-    /// Adds those of other objects, and of other finalizers.
-    pub fn add(&mut self, others: &Controllers) {
-        self.0.extend(others.0.iter().map(|(finalizer, controller)| (*finalizer, Arc::clone(controller))));
-    }
-
-    /// Those that leave their objects alone.
-    pub fn paused(&self) -> Controllers {
-        let paused = self.0.iter().filter(|(_, controller)| controller.paused.is_some());
-        Controllers(paused.map(|(finalizer, controller)| (*finalizer, Arc::clone(controller))).collect())
-    }
-
-    /// The controller that should remove what blocks an object.
-    pub fn get(&self, object: ObjectId, blocker: BlockedBy) -> Option<&FinalizerController> {
-        let BlockedBy::Finalizer(finalizer) = blocker else { return None };
-        self.0.get(&(object, finalizer)).map(|controller| &**controller)
-    }
-}
 
 /// The finalizer of an object, and of whom its field managers are read.
 pub struct Question {

@@ -14,7 +14,8 @@ mod removed;
 use crate::model::ObjectId;
 
 use super::{
-    liveness::{Liveness, of_controller_manager},
+    liveness::of_controller_manager,
+    state::Liveness,
     world::{Needs, SimContext},
 };
 

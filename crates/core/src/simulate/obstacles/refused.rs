@@ -6,9 +6,9 @@ use crate::{
     model::{Coordinate, ObjectId, Presence, Snapshot},
     simulate::{
         actors::Assumption,
-        blockers::BlockedBy,
         cause::{Cause, Change},
         recreators::{Ending, Recreation, Recreators, Survival},
+        state::BlockedBy,
         world::{SimContext, World},
     },
 };

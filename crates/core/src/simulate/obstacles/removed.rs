@@ -3,7 +3,7 @@
 use crate::{
     model::ObjectId,
     server::Stored,
-    simulate::{blockers::BlockedBy, world::World},
+    simulate::{state::BlockedBy, world::World},
 };
 
 /// The groups of webhook configurations, policies and their bindings, and of APIServices.
