@@ -1,4 +1,4 @@
-//! Relations between objects that only facts contain, computed once for all plans on a snapshot.
+//! Relations between objects that hold for all plans on a snapshot, each computed once.
 
 use std::sync::OnceLock;
 
@@ -133,5 +133,41 @@ impl FactIndex {
             index
         });
         snapshot.covers(resource, None) && index.get(&resource).copied().unwrap_or(true)
+    }
+}
+
+/// Controllers that adopt by selector, by namespace and a label that the selector demands. StatefulSets are not in it:
+/// they adopt by name, too.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AdopterIndex {
+    pub(super) by_label: FxHashMap<(ResourceId, Symbol, Symbol, Symbol), Vec<ObjectId>>,
+    /// Those that demand no label, or whose selector was not read.
+    pub(super) others: FxHashMap<(ResourceId, Symbol), Vec<ObjectId>>,
+}
+
+/// Who keeps an object as long as they are there (R9.40).
+#[derive(Debug, Default)]
+pub(crate) struct Keepers {
+    pub found: Vec<ObjectId>,
+    /// Of these it is not read whether they do.
+    pub unread: Vec<ObjectId>,
+}
+
+/// The APIServices that the API server makes for definitions (R9.21).
+#[derive(Debug, Default)]
+pub(crate) struct ManagedApis {
+    pub(super) of_group: FxHashMap<String, Vec<ObjectId>>,
+    pub(super) behind: FxHashMap<ObjectId, Vec<ObjectId>>,
+}
+
+impl ManagedApis {
+    /// The APIServices of a group.
+    pub(crate) fn of_group(&self, group: &str) -> &[ObjectId] {
+        self.of_group.get(group).map_or(&[], Vec::as_slice)
+    }
+
+    /// The definitions that serve an APIService's group and version.
+    pub(crate) fn behind(&self, service: ObjectId) -> &[ObjectId] {
+        self.behind.get(&service).map_or(&[], Vec::as_slice)
     }
 }

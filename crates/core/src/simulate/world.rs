@@ -18,13 +18,12 @@ use crate::{
 };
 
 use super::{
-    actors::{Actors, AdopterIndex, Adoptions, Assumption, Keepers, Others},
+    actors::{Actors, Adoptions, Assumption, Others},
     blocked_by::{NAMESPACE_FINALIZER, left_by_job_controller},
     built_in::BuiltIn,
     cause::{Cause, Change, Effect},
     controllers::{ControllerIndex, runs_in_a_cloud},
-    index::FactIndex,
-    managed_apis::ManagedApis,
+    index::{AdopterIndex, FactIndex, Keepers, ManagedApis},
     obstacles::{Obstacles, Operation, Reach, RefusedWrite},
     projection::Projection,
     request::{Cut, WriteScope},
@@ -77,7 +76,7 @@ pub struct SimContext<'a> {
     /// What may show whether a controller runs.
     pub(crate) controllers: ControllerIndex,
     pub(super) adopters: OnceLock<AdopterIndex>,
-    pub(crate) managed_apis: ManagedApis,
+    pub(super) managed_apis: OnceLock<ManagedApis>,
     /// What comes of everything if nothing is deleted: now, and once all others have done their part.
     present: OnceLock<Projection>,
     later: OnceLock<Projection>,
@@ -106,7 +105,7 @@ impl<'a> SimContext<'a> {
             time: snapshot.time(),
             controllers: ControllerIndex::default(),
             adopters: OnceLock::new(),
-            managed_apis: ManagedApis::default(),
+            managed_apis: OnceLock::new(),
             present: OnceLock::new(),
             later: OnceLock::new(),
             kept_by_users: OnceLock::new(),

@@ -57,7 +57,7 @@ pub(super) fn kept_up(side_effects: &SideEffects<'_, '_>, needs: &mut Needs, obj
         // k8s.io/kube-aggregator pkg/controllers/autoregister/autoregister_controller.go: checkAPIService
         ("apiregistration.k8s.io", "APIService") => match label("kube-aggregator.kubernetes.io/automanaged")? {
             "onstart" => "the API server, once it starts again,",
-            _ => context.managed_apis.behind(context, object).iter().any(stays).then_some(API_SERVER)?,
+            _ => context.managed_apis().behind(object).iter().any(stays).then_some(API_SERVER)?,
         },
         // k8s.io/client-go tools/leaderelection/leaderelection.go: tryAcquireOrRenew;
         // k8s.io/component-helpers apimachinery/lease/controller.go: ensureLease, which needs the owner, a Node.

@@ -2,67 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use crate::{
     model::{ObjectId, Reference, ResourceId, Symbol, facts::PodFacts},
     server::DeleteOptions,
     simulate::{
         built_in::BuiltIn,
         cause::Cause,
+        index::AdopterIndex,
         world::{Assume, SimContext, World},
     },
 };
 
-use super::Assumption;
+use super::{Adopter, Assumption};
 
 /// The label by which a Deployment tells its ReplicaSets, and their pods, apart.
 const TEMPLATE_HASH: &str = "pod-template-hash";
-
-/// Who adopts an object that has lost its controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Adopter {
-    None,
-    Known(ObjectId),
-    /// One of several, one that may be gone by then, or one that could not be read.
-    Unknown,
-}
-
-/// Who adopts what is freed, as far as a simulation played it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Adoptions {
-    of: FxHashMap<ObjectId, Adopter>,
-    /// Controllers that adopt something, or may.
-    adopters: FxHashSet<ObjectId>,
-    /// Those among them that see it first, unless a ReplicaSet that a Deployment has yet to make is faster.
-    raced: FxHashSet<ObjectId>,
-}
-
-impl Adoptions {
-    /// Who adopts an object; `None` if that was not played.
-    pub(crate) fn of(&self, object: ObjectId) -> Option<Adopter> {
-        self.of.get(&object).copied()
-    }
-
-    /// Whether another controller may be faster than this one, which adopts something.
-    pub(crate) fn is_raced(&self, controller: ObjectId) -> bool {
-        self.raced.contains(&controller)
-    }
-
-    /// Whether a controller adopts anything, or may.
-    pub(crate) fn may_adopt(&self, controller: ObjectId) -> bool {
-        self.adopters.contains(&controller)
-    }
-}
-
-/// Controllers that adopt by selector, by namespace and a label that the selector demands. StatefulSets are not in it:
-/// they adopt by name, too.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct AdopterIndex {
-    by_label: FxHashMap<(ResourceId, Symbol, Symbol, Symbol), Vec<ObjectId>>,
-    /// Those that demand no label, or whose selector was not read.
-    others: FxHashMap<(ResourceId, Symbol), Vec<ObjectId>>,
-}
 
 impl SimContext<'_> {
     /// The resource whose objects a kind of controller adopts.

@@ -3,7 +3,7 @@
 //! Objects are deleted one after the other while the collector works, so the outcome of those that stay may depend on
 //! the order. [`ContentOrder`] defines the order and the speed of the collector.
 
-use std::{cmp::Reverse, collections::VecDeque, sync::Arc};
+use std::{cmp::Reverse, sync::Arc};
 
 use crate::{
     model::{
@@ -20,26 +20,12 @@ use crate::{
     },
 };
 
-use super::{ActorResult, Assumption};
+use super::{ActorResult, Assumption, ContentOrder, progress::Pass};
 
 /// Resources whose storage overlaps with built-in ones: the CRD finalizer controller doesn't delete their instances
 /// (R1.26).
 const OVERLAPPING: [(&str, &str); 2] =
     [("apiregistration.k8s.io", "apiservices"), ("apiextensions.k8s.io", "customresourcedefinitions")];
-
-/// The order in which contents are deleted. The namespace controller iterates over a Go map of resources, in another
-/// order each time, and deletes their objects one by one, while the collector already sees the first events.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ContentOrder(u64);
-
-/// One pass over a Namespace's contents, or over a CRD's instances.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Pass {
-    /// What it has yet to delete.
-    left: VecDeque<ObjectId>,
-    /// The length of the log when it listed them.
-    begun: usize,
-}
 
 /// How many objects are deleted before the collector catches up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

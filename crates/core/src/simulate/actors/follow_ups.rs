@@ -105,8 +105,8 @@ impl World<'_, '_> {
     fn schedule_api_services_of(&mut self, definition: ObjectId) {
         let context = self.context;
         let Some(facts) = context.snapshot.facts.definition(definition) else { return };
-        for service in context.managed_apis.of_group(context, &facts.group) {
-            let behind = context.managed_apis.behind(context, *service);
+        for service in context.managed_apis().of_group(&facts.group) {
+            let behind = context.managed_apis().behind(*service);
             // Definitions that are gone stay so: each is looked at once.
             let mut gone = self.actors.gone_behind.get(service).copied().unwrap_or(0);
             gone += behind[gone..].iter().take_while(|other| !self.exists(**other)).count();

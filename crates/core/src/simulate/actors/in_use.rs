@@ -8,7 +8,10 @@ use crate::{
         ObjectId, ResourceId, Symbol,
         effects::{Naming, known_users},
     },
-    simulate::world::{SimContext, World},
+    simulate::{
+        index::Keepers,
+        world::{SimContext, World},
+    },
 };
 
 /// The finalizer of a VolumeSnapshotContent whose VolumeSnapshot is not being deleted (external-snapshotter
@@ -21,14 +24,6 @@ pub(crate) struct Users {
     pub found: Vec<ObjectId>,
     /// Whether nobody else does.
     pub all: bool,
-}
-
-/// Who keeps an object as long as they are there (R9.40).
-#[derive(Debug, Default)]
-pub(crate) struct Keepers {
-    pub found: Vec<ObjectId>,
-    /// Of these it is not read whether they do.
-    pub unread: Vec<ObjectId>,
 }
 
 impl SimContext<'_> {

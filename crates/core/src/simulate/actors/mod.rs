@@ -12,74 +12,18 @@ mod jobs;
 mod kubelet;
 mod others;
 mod pod_gc;
-
-use std::collections::{BTreeSet, VecDeque};
-
-use rustc_hash::{FxHashMap, FxHashSet};
+mod progress;
 
 use crate::{model::ObjectId, server::OwnDelete};
 
-use super::{cause::Cause, world::World};
+use super::world::World;
 
-pub(crate) use adoption::{Adopter, AdopterIndex, Adoptions};
 pub use assumption::Assumption;
-pub(crate) use content::ContentOrder;
 pub(crate) use finalizers::is_removed_by_controller_manager;
-pub(crate) use in_use::Keepers;
 pub(crate) use kubelet::SLOWEST_KUBELET;
-pub use others::Others;
-pub use others::{Act, Finished};
 pub(crate) use pod_gc::PodsOfNode;
-
-/// Objects that other actors may act on.
-#[derive(Clone, Debug, Default)]
-pub struct Actors {
-    noticed: VecDeque<ObjectId>,
-    is_noticed: FxHashSet<ObjectId>,
-    /// Already acted on; waiting for another event.
-    waiting: BTreeSet<ObjectId>,
-    /// DELETEs that controllers send because another object is gone.
-    due: VecDeque<(ObjectId, Cause)>,
-    /// DELETEs that a slow controller sends once nothing else is left to do.
-    late: VecDeque<(ObjectId, Cause)>,
-    /// Objects noticed because they block others.
-    noticed_as_blocker: FxHashSet<ObjectId>,
-    pub(super) content_order: ContentOrder,
-    /// The current passes over the contents of Namespaces and the instances of CRDs.
-    content: FxHashMap<ObjectId, content::Pass>,
-    /// How many pods of each Job were deleted, and so have failed.
-    failures: FxHashMap<ObjectId, i64>,
-    /// Those pods.
-    failed: FxHashSet<ObjectId>,
-    /// Pods and ReplicaSets that have lost their controller.
-    freed: BTreeSet<ObjectId>,
-    /// How many of the first definitions behind an APIService are gone.
-    gone_behind: FxHashMap<ObjectId, usize>,
-    /// The length of the log when the waiting objects were last tried.
-    log_length_at_last_try: usize,
-}
-
-impl Actors {
-    /// Marks an object for the other actors.
-    pub fn notice(&mut self, object: ObjectId) {
-        if self.is_noticed.insert(object) {
-            self.noticed.push_back(object);
-        }
-    }
-
-    /// Marks an object that blocks another, at most once. Returns whether it was the first time.
-    pub(crate) fn notice_once(&mut self, object: ObjectId) -> bool {
-        let news = self.noticed_as_blocker.insert(object);
-        if news {
-            self.notice(object);
-        }
-        news
-    }
-
-    pub(crate) fn has_noticed(&self) -> bool {
-        !self.noticed.is_empty() || !self.due.is_empty() || !self.late.is_empty() || !self.freed.is_empty()
-    }
-}
+pub use progress::{Act, Actors, Finished, Others};
+pub(crate) use progress::{Adopter, Adoptions, ContentOrder};
 
 impl World<'_, '_> {
     /// An object is gone: marks the claims that a pod used, the volumes that a claim was bound to, and its namespace.

@@ -2,102 +2,23 @@
 //! report. A plan's second end lets all of them do their part (R9.37).
 
 use rustc_hash::FxHashSet;
-use serde::Serialize;
 
 use crate::{
     model::{
-        Gap, ObjectId, Snapshot, Symbol,
+        ObjectId, Symbol,
         effects::{KnownFinalizer, When},
     },
     server::{DeleteOptions, OwnDelete},
     simulate::{
         blockers::{Blockers, unfinished_by_sweep},
         cause::Cause,
-        controllers::{Controllers, FinalizerController},
         foreign_spec_finalizers,
-        state::{BlockedBy, State},
+        state::BlockedBy,
         world::{Assume, World},
     },
 };
 
-use super::is_removed_by_controller_manager;
-
-/// What others have to do, and have done.
-#[derive(Clone, Debug, Default)]
-pub struct Others {
-    /// Objects to look at even if nothing has changed them.
-    roots: Vec<ObjectId>,
-    /// The length of the log when it was last looked at; `None`: not yet.
-    looked_at: Option<usize>,
-    /// Objects whose controllers wait for what they have deleted.
-    waiting: Vec<ObjectId>,
-    /// What they finished, in this order.
-    pub finished: Vec<Finished>,
-    /// Who they are.
-    pub controllers: Controllers,
-}
-
-/// An object that others have done their part for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished {
-    pub object: ObjectId,
-    /// What blocked it: finalizers, a kubelet, or entries of `spec.finalizers`.
-    pub blockers: Vec<BlockedBy>,
-    /// Whether these are known to do their part.
-    pub state: State,
-    /// What could not be read of the objects that its controller deletes with it (R9.38).
-    pub unread: Vec<Gap>,
-}
-
-/// What somebody has to do for an object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Act {
-    pub object: ObjectId,
-    pub finalizers: Vec<String>,
-    /// Who, if that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
-    /// What was seen of them.
-    pub seen: &'static str,
-}
-
-impl Finished {
-    /// One act for each of those who have to act.
-    pub fn acts(&self, snapshot: &Snapshot, controllers: &Controllers) -> Vec<Act> {
-        let mut all: Vec<Act> = Vec::new();
-        for blocker in &self.blockers {
-            let finalizers = match blocker {
-                BlockedBy::SpecFinalizers => foreign_spec_finalizers(snapshot, self.object),
-                BlockedBy::Finalizer(_) => vec![blocker.name(snapshot)],
-                _ => Vec::new(),
-            };
-            let finalizers = finalizers.into_iter().map(str::to_owned);
-            let controller = controllers.get(self.object, *blocker);
-            let by = match (blocker, controller) {
-                (BlockedBy::Kubelet(_), _) => Some("kubelet".to_owned()),
-                (_, controller) => controller.and_then(|controller| controller.told(snapshot)),
-            };
-            let seen = controller.map_or("unknown", FinalizerController::seen);
-            match all.iter_mut().find(|known| known.by == by && known.seen == seen) {
-                Some(known) => known.finalizers.extend(finalizers),
-                None => all.push(Act { object: self.object, finalizers: finalizers.collect(), by, seen }),
-            }
-        }
-        all
-    }
-}
-
-impl Others {
-    /// Others that also look at these objects.
-    pub fn of(roots: Vec<ObjectId>) -> Self {
-        Others { roots, ..Others::default() }
-    }
-
-    /// Lets them look at these objects, too.
-    pub(crate) fn look_at(&mut self, objects: &[ObjectId]) {
-        self.roots.extend(objects);
-    }
-}
+use super::{Finished, is_removed_by_controller_manager};
 
 impl World<'_, '_> {
     /// Whether others may have something to do, once nothing else is left to do.
