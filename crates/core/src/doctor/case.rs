@@ -8,7 +8,7 @@ use crate::{
     command_line::Kubectl,
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
-    simulate::{BlockedBy, NAMESPACE_FINALIZER, Needs, Projection, SimContext, world::LATE},
+    simulate::{BlockedBy, LATE, NAMESPACE_FINALIZER, Needs, Projection, SimContext},
 };
 
 use crate::wording::thousands;

@@ -280,3 +280,14 @@ pub(crate) fn managed_by_another(snapshot: &Snapshot, pod: ObjectId, finalizer: 
     let manager = snapshot.facts.job(job)?.managed_by.as_ref()?;
     Some((job, format!("spec.managedBy of {} gives it to {manager}", snapshot.short_name(job))))
 }
+
+/// Whether kube-controller-manager removes a finalizer.
+pub(crate) fn is_removed_by_controller_manager(finalizer: &str) -> bool {
+    matches!(
+        finalizer,
+        "kubernetes.io/pvc-protection"
+            | "kubernetes.io/pv-protection"
+            | "kubernetes.io/pv-controller"
+            | "batch.kubernetes.io/job-tracking"
+    )
+}

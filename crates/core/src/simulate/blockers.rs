@@ -12,12 +12,14 @@ use crate::{
 };
 
 use super::{
-    actors::{Assumption, is_removed_by_controller_manager},
-    blocked_by::definition_without_conversion,
+    actors::Assumption,
+    blocked_by::{definition_without_conversion, is_removed_by_controller_manager},
+    context::{Assume, SimContext},
     controllers::{Controllers, FinalizerController, Question, finalizer_controller},
+    needs::Needs,
     obstacles::Operation,
     state::{BlockedBy, Kubelet, Liveness, State},
-    world::{Assume, Needs, SimContext, World},
+    world::World,
 };
 
 /// Which objects wait for which at the end of a simulation.

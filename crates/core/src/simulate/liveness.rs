@@ -5,10 +5,7 @@ use crate::{
     wording::age,
 };
 
-use super::{
-    state::Liveness,
-    world::{Needs, SimContext},
-};
+use super::{context::SimContext, needs::Needs, state::Liveness};
 
 /// A Lease whose holder missed its renewal by this many seconds is abandoned; less may be clock skew or a retried
 /// renewal.

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::model::{ObjectId, Snapshot};
 
-use super::{index::ManagedApis, world::SimContext};
+use super::{context::SimContext, index::ManagedApis};
 
 impl SimContext<'_> {
     /// These APIServices and the definitions that they serve, found once they matter.

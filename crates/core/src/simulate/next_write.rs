@@ -9,7 +9,7 @@ use crate::{
     server::{Patch, Propagation, Stored},
 };
 
-use super::world::{Needs, SimContext, World};
+use super::{context::SimContext, needs::Needs, world::World};
 
 /// The first write of an examination.
 #[derive(Clone, Debug, PartialEq, Eq)]

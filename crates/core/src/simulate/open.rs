@@ -17,10 +17,11 @@ use super::{
     affected::{affected_by, affected_by_hidden_dependents},
     blockers::Blockers,
     cause::Cause,
+    context::SimContext,
     request::Start,
     state::{BlockedBy, State},
     uncertainty::Uncertainty,
-    world::{SimContext, World},
+    world::World,
 };
 
 /// The collector looks for new kinds every 30 seconds (R2.5), and then lists their objects.

@@ -15,14 +15,16 @@ use super::{
     actors::Others,
     affected::affected_by_hidden_dependents,
     blockers::Blockers,
+    context::SimContext,
     controllers::Controllers,
+    needs::Needs,
     obstacles::Obstacle,
     open::unread_objects,
     outcome::OutcomeKind,
     request::{Start, WriteScope},
     start::InitialListOrder,
     state::{BlockedBy, State},
-    world::{Needs, SimContext, World},
+    world::World,
 };
 
 /// The predicted end.
@@ -285,6 +287,20 @@ impl Projection {
             }
         }
         chain
+    }
+}
+
+impl SimContext<'_> {
+    /// What comes of everything in this cluster if nothing is deleted, and nobody mends what is in the way. Simulated
+    /// once.
+    pub(crate) fn present(&self) -> &Projection {
+        self.present.get_or_init(|| Projection::of(self))
+    }
+
+    /// What comes of everything in this cluster if nothing is deleted, once all others have done their part: finalizers
+    /// of operators, kubelets (R9.37). Simulated once.
+    pub fn later(&self) -> &Projection {
+        self.later.get_or_init(|| Projection::once_others_finish(self, true))
     }
 }
 

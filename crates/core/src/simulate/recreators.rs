@@ -12,8 +12,9 @@ use crate::model::{
 
 use super::{
     built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS},
+    context::SimContext,
+    needs::Needs,
     obstacles::Refusal,
-    world::{Needs, SimContext},
 };
 
 /// Whether an object exists and is not terminating at the end of a course of events.

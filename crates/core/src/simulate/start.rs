@@ -14,9 +14,10 @@ use crate::{
 use super::{
     actors::Others,
     blockers::Blockers,
+    context::SimContext,
     request::{Refused, Request, Start},
     rng::Rng,
-    world::{SimContext, World},
+    world::World,
 };
 
 /// The order in which the first lists of a restarted collector reach its graph, and how much has arrived when its

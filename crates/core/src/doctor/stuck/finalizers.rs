@@ -22,12 +22,11 @@ use crate::{
     plan::{OutsideEffect, effects_of},
     server::OwnDelete,
     simulate::{
-        Cause, FinalizerController, Liveness, Projection, State,
-        actors::is_removed_by_controller_manager,
+        Cause, FinalizerController, Liveness, OVERDUE, Projection, State,
         controllers::{Paused, Question, finalizer_controller},
+        is_removed_by_controller_manager,
         liveness::of_controller_manager,
         managed_by_another,
-        world::OVERDUE,
     },
     wording::{count, thousands},
 };

@@ -8,8 +8,9 @@ use crate::{
     simulate::{
         built_in::BuiltIn,
         cause::Cause,
+        context::{Assume, SimContext},
         index::AdopterIndex,
-        world::{Assume, SimContext, World},
+        world::World,
     },
 };
 

@@ -13,10 +13,11 @@ use crate::{
     server::{DeleteOptions, OwnDelete, Patch, Propagation},
     simulate::{
         cause::Cause,
+        context::{LATE, SimContext},
         foreign_spec_finalizers,
         obstacles::{Operation, reach},
         state::State,
-        world::{LATE, SimContext, World},
+        world::World,
     },
 };
 

@@ -4,28 +4,36 @@
 use crate::{
     model::{
         ObjectId, Symbol,
-        effects::{KnownFinalizer, When},
+        effects::{KnownFinalizer, When, known_finalizer},
         facts::VolumeFacts,
     },
     server::Patch,
     simulate::{
         cause::Cause,
-        managed_by_another,
-        world::{Assume, World},
+        context::{Assume, SimContext},
+        controllers::runs_in_a_cloud,
+        is_removed_by_controller_manager, left_by_job_controller, managed_by_another,
+        world::World,
     },
 };
 
 use super::{ActorResult, Assumption};
 
-/// Whether kube-controller-manager removes a finalizer.
-pub(crate) fn is_removed_by_controller_manager(finalizer: &str) -> bool {
-    matches!(
-        finalizer,
-        "kubernetes.io/pvc-protection"
-            | "kubernetes.io/pv-protection"
-            | "kubernetes.io/pv-controller"
-            | "batch.kubernetes.io/job-tracking"
-    )
+impl SimContext<'_> {
+    /// What is known of a finalizer that its controller removes without being asked (§9.5). Not of an add-on's, and not
+    /// of one that a program outside of Kubernetes should have removed long ago, or whose cloud is not seen.
+    pub(crate) fn removed_by_itself(&self, object: ObjectId, finalizer: Symbol) -> Option<&'static KnownFinalizer> {
+        let found = self.snapshot.object(object);
+        let resource = self.snapshot.resources.get(found.resource);
+        let known = known_finalizer(self.snapshot.text(finalizer), &resource.group, &resource.kind)?;
+        let removes = match known.when {
+            When::Elsewhere | When::Asked => false,
+            When::JobDoneWithPod => left_by_job_controller(self.snapshot, object, finalizer).is_none(),
+            _ => true,
+        };
+        let is_taken_to_run = || self.overdue_for(object).is_none() && runs_in_a_cloud(self, object, finalizer);
+        (removes && (known.is_kubernetes_own() || is_taken_to_run())).then_some(known)
+    }
 }
 
 impl World<'_, '_> {

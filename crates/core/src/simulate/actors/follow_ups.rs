@@ -9,7 +9,8 @@ use crate::{
     simulate::{
         built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS},
         cause::Cause,
-        world::{Assume, World},
+        context::Assume,
+        world::World,
     },
 };
 

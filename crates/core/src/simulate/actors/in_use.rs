@@ -8,10 +8,7 @@ use crate::{
         ObjectId, ResourceId, Symbol,
         effects::{Naming, known_users},
     },
-    simulate::{
-        index::Keepers,
-        world::{SimContext, World},
-    },
+    simulate::{context::SimContext, index::Keepers, world::World},
 };
 
 /// The finalizer of a VolumeSnapshotContent whose VolumeSnapshot is not being deleted (external-snapshotter
@@ -53,6 +50,17 @@ impl SimContext<'_> {
             }
         }
         keepers
+    }
+
+    /// What is Terminating and keeps a finalizer as long as others use it, with those who do (R9.40).
+    pub(crate) fn kept_by_users(&self) -> &[(ObjectId, Keepers)] {
+        self.kept_by_users.get_or_init(|| {
+            let terminating = self.snapshot.objects().filter(|(_, object)| object.terminating());
+            let keepers = terminating.flat_map(|(id, object)| {
+                object.finalizers.iter().map(move |finalizer| (id, self.users_that_keep(id, *finalizer)))
+            });
+            keepers.filter(|(_, keepers)| !keepers.found.is_empty() || !keepers.unread.is_empty()).collect()
+        })
     }
 
     /// What is Terminating, and was kept by users that are all gone, as far as is read who uses it.

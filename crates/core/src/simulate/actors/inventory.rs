@@ -7,10 +7,7 @@ use crate::{
         effects::{Inventory, InventoryObject, Policy, PolicyEffect, PolicyFacts, RELEASE, known_finalizer},
     },
     server::DeleteOptions,
-    simulate::{
-        cause::Cause,
-        world::{Needs, SimContext, World},
-    },
+    simulate::{cause::Cause, context::SimContext, needs::Needs, world::World},
 };
 
 use super::Assumption;

@@ -2,11 +2,7 @@
 
 use crate::{
     model::{ObjectId, Symbol},
-    simulate::{
-        blocked_by::TRACKING,
-        cause::Cause,
-        world::{Assume, World},
-    },
+    simulate::{blocked_by::TRACKING, cause::Cause, context::Assume, world::World},
 };
 
 use super::Assumption;

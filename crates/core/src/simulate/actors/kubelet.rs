@@ -5,10 +5,11 @@ use crate::{
     server::DeleteOptions,
     simulate::{
         cause::Cause,
+        context::{Assume, LATE},
         liveness::{look_up_named, of_lease},
         obstacles::Operation,
         state::{Kubelet, Liveness},
-        world::{Assume, LATE, World},
+        world::World,
     },
 };
 

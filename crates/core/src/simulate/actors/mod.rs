@@ -19,7 +19,6 @@ use crate::{model::ObjectId, server::OwnDelete};
 use super::world::World;
 
 pub use assumption::Assumption;
-pub(crate) use finalizers::is_removed_by_controller_manager;
 pub(crate) use kubelet::SLOWEST_KUBELET;
 pub(crate) use pod_gc::PodsOfNode;
 pub use progress::{Act, Actors, Finished, Others};

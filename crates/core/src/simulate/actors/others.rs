@@ -12,13 +12,14 @@ use crate::{
     simulate::{
         blockers::{Blockers, unfinished_by_sweep},
         cause::Cause,
-        foreign_spec_finalizers,
+        context::Assume,
+        foreign_spec_finalizers, is_removed_by_controller_manager,
         state::BlockedBy,
-        world::{Assume, World},
+        world::World,
     },
 };
 
-use super::{Finished, is_removed_by_controller_manager};
+use super::Finished;
 
 impl World<'_, '_> {
     /// Whether others may have something to do, once nothing else is left to do.

@@ -5,8 +5,9 @@ use crate::{
     server::{DeleteOptions, Propagation},
     simulate::{
         cause::Cause,
+        context::{Assume, SLOWEST_CONTROLLER, SimContext},
         state::Kubelet,
-        world::{Assume, SLOWEST_CONTROLLER, SimContext, World},
+        world::World,
     },
 };
 

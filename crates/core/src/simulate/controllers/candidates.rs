@@ -9,7 +9,7 @@ use crate::model::{
     resources::{group_of, is_built_in_group},
 };
 
-use super::{super::world::SimContext, workloads::all};
+use super::{super::context::SimContext, workloads::all};
 
 /// Labels that name an application or what it is a part of.
 const NAME_LABELS: [&str; 5] =

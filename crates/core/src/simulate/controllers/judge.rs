@@ -11,15 +11,12 @@ use crate::{
 };
 
 use super::{
-    super::{
-        liveness::of_lease,
-        state::Liveness,
-        world::{Needs, SimContext},
-    },
+    super::{context::SimContext, liveness::of_lease, needs::Needs, state::Liveness},
     FinalizerController,
     candidates::{self, Asked, is_called},
+    index::Scope,
     recorded::{AddedBy, added_by, adds_it_to_others, in_kebab_case, is_applier, is_default_name},
-    scope::{Scope, scope},
+    scope::scope,
     workloads::{self, LOOKED_AT, Readiness},
 };
 

@@ -3,29 +3,33 @@
 
 mod candidates;
 mod controller;
+mod index;
 mod judge;
 mod recorded;
 mod scope;
 mod workloads;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, PoisonError};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::model::{
-    ObjectId, ResourceId, Snapshot, Symbol,
+    ObjectId, ResourceId, Symbol,
     effects::{AddOn, Pause, add_on, known_finalizer, pauses_with_its_cluster},
 };
 
 use super::{
     blocked_by::{left_by_job_controller, managed_by_another},
+    context::SimContext,
+    needs::Needs,
     state::Liveness,
-    world::{Needs, SimContext},
 };
 
 pub use controller::{Controllers, FinalizerController, Paused};
+pub(crate) use index::ControllerIndex;
+use index::{Asked, Scope};
 use recorded::{of_finalizer, tells_nobody};
-use scope::{Scope, scope};
+use scope::scope;
 pub(crate) use workloads::{Readiness, behind as workloads_behind, of_holder};
 
 /// The label by which Cluster API's objects name their Cluster.
@@ -38,63 +42,8 @@ pub struct Question {
     /// Read the managers of this very object. Otherwise those of a few objects with the same finalizer stand for all.
     pub exact: bool,
 }
-
-/// Relations between objects that show whether controllers run, computed once for a snapshot.
-#[derive(Debug, Default)]
-pub(crate) struct ControllerIndex {
-    by_finalizer: OnceLock<FxHashMap<(ResourceId, Symbol), Vec<ObjectId>>>,
-    judged: Mutex<FxHashMap<Asked, Judged>>,
-    /// The workloads whose facts limit what they handle.
-    limited: OnceLock<Vec<ObjectId>>,
-    runs_in_a_cloud: OnceLock<bool>,
-    /// Stands for all that are not judged.
-    too_many: OnceLock<Arc<FinalizerController>>,
-}
-
-/// What a judgement depends on: whose managers are read, and which workloads may not handle the object.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Asked {
-    sample: ObjectId,
-    finalizer: Symbol,
-    /// The namespace of the object, if its controller may handle only its own.
-    namespace: Option<Symbol>,
-    not_handled: Vec<(ObjectId, Scope)>,
-}
-
-/// A controller, and what should be read to know more of it.
-type Judged = (Arc<FinalizerController>, Needs);
-
-/// The managers of this many objects with the same finalizer are read; those of the first stand for the others.
-const SAMPLES: usize = 8;
 /// At most this many finalizers of objects are judged, far more than a cluster has of different ones.
 const MOST_JUDGED: usize = 20_000;
-
-impl ControllerIndex {
-    /// Some objects of each kind with each finalizer.
-    fn by_finalizer(&self, snapshot: &Snapshot) -> &FxHashMap<(ResourceId, Symbol), Vec<ObjectId>> {
-        self.by_finalizer.get_or_init(|| {
-            let mut index: FxHashMap<(ResourceId, Symbol), Vec<ObjectId>> = FxHashMap::default();
-            for (id, object) in snapshot.objects() {
-                for finalizer in object.finalizers.iter() {
-                    let some = index.entry((object.resource, *finalizer)).or_default();
-                    if some.len() < SAMPLES {
-                        some.push(id);
-                    }
-                }
-            }
-            index
-        })
-    }
-
-    /// The object whose managers stand for this one's.
-    fn representative(&self, snapshot: &Snapshot, object: ObjectId, finalizer: Symbol) -> ObjectId {
-        let some = self
-            .by_finalizer(snapshot)
-            .get(&(snapshot.object(object).resource, finalizer))
-            .map_or(&[][..], Vec::as_slice);
-        if some.contains(&object) { object } else { some.first().copied().unwrap_or(object) }
-    }
-}
 
 /// The controller that should remove a finalizer from an object, and whether it seems to run.
 pub(crate) fn finalizer_controller(

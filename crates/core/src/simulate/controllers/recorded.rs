@@ -2,7 +2,7 @@
 
 use crate::model::{ObjectId, Snapshot, Symbol, facts::Setter};
 
-use super::super::world::{Needs, SimContext};
+use super::super::{context::SimContext, needs::Needs};
 
 /// Who added a finalizer.
 pub(super) enum AddedBy<'a> {

@@ -6,17 +6,7 @@ use crate::model::{
     facts::{LabelSelector, Limits},
 };
 
-use super::workloads::name;
-
-/// Whether a workload handles an object.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Scope {
-    Handles,
-    /// What says so was not read, in words.
-    Perhaps(String),
-    /// Why it doesn't, in words.
-    LeavesOut(String),
-}
+use super::{index::Scope, workloads::name};
 
 /// Whether a workload handles an object, as far as its facts tell.
 pub(super) fn scope(snapshot: &Snapshot, workload: ObjectId, add_on: Option<&AddOn>, object: ObjectId) -> Scope {

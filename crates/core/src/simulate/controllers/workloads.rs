@@ -2,7 +2,7 @@
 
 use crate::model::{Coordinate, ObjectId, Presence, ResourceId, Snapshot};
 
-use super::super::world::{Needs, SimContext};
+use super::super::{context::SimContext, needs::Needs};
 
 /// The kinds that controllers run as.
 const WORKLOADS: [&str; 3] = ["Deployment", "StatefulSet", "DaemonSet"];

@@ -8,7 +8,7 @@ use crate::{
         facts::{LabelSelector, Webhook},
     },
     server::OwnDelete,
-    simulate::world::{Needs, SimContext},
+    simulate::{context::SimContext, needs::Needs},
 };
 
 use super::{

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::{
     model::{ObjectId, Resource, facts::ApiServiceFacts},
-    simulate::world::{Needs, SimContext},
+    simulate::{context::SimContext, needs::Needs},
 };
 
 use super::backend::{Lack, Reach, reach};

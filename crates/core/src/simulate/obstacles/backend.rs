@@ -6,8 +6,9 @@ use crate::{
         facts::{ApiServiceFacts, Backend, SliceFacts},
     },
     simulate::{
+        context::SimContext,
         controllers::{Readiness, workloads_behind},
-        world::{Needs, SimContext},
+        needs::Needs,
     },
 };
 

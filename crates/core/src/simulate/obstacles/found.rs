@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     model::{ObjectId, ResourceId, Symbol, facts::Backend},
-    simulate::world::{SimContext, World},
+    simulate::{context::SimContext, world::World},
 };
 
 use super::{

@@ -13,11 +13,7 @@ mod removed;
 
 use crate::model::ObjectId;
 
-use super::{
-    liveness::of_controller_manager,
-    state::Liveness,
-    world::{Needs, SimContext},
-};
+use super::{context::SimContext, liveness::of_controller_manager, needs::Needs, state::Liveness};
 
 pub use admission::Operation;
 pub(crate) use admission::{Called, WebhookCall, selects_namespace, webhook_calls};
@@ -59,5 +55,31 @@ impl<'a> Obstacles<'a> {
         let mut needs = Needs::default();
         let admission = Admission::of(context, &mut needs);
         Obstacles { admission, apis: Apis::default(), manager_away: None, of_content: false, needs }
+    }
+}
+
+impl<'a> SimContext<'a> {
+    /// The same for simulations that heed obstacles: webhooks and APIs that don't answer, and an absent controller
+    /// manager. `now` in Unix seconds; `None` if unknown.
+    #[must_use]
+    pub fn with_obstacles(mut self, now: Option<i64>) -> Self {
+        self.obstacles = Some(Obstacles::of(&self, now));
+        self
+    }
+
+    /// The same for simulations that heed what prevents writes, whether a controller manager runs or not: a sweep does
+    /// the collector's work itself.
+    #[must_use]
+    pub fn with_refused_writes(mut self) -> Self {
+        self.obstacles = Some(Obstacles::to_writes(&self));
+        self
+    }
+
+    /// The same for simulations that heed what keeps namespaces from being emptied. A diagnosis says by itself what
+    /// keeps the collector from writing, and what happens once it can.
+    #[must_use]
+    pub fn with_refused_content(mut self) -> Self {
+        self.obstacles = Some(Obstacles { of_content: true, ..Obstacles::to_writes(&self) });
+        self
     }
 }

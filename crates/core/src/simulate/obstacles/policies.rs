@@ -6,7 +6,7 @@ use crate::{
         Coordinate, Mapping, ObjectId, Presence, ResourceId, Snapshot, Symbol,
         facts::{AdmissionPolicyFacts, Constraints, ParameterReference, PolicyBindingFacts},
     },
-    simulate::world::{Needs, SimContext},
+    simulate::{context::SimContext, needs::Needs},
 };
 
 use super::admission::{Called, Operation, called_by};

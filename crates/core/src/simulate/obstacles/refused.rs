@@ -7,9 +7,10 @@ use crate::{
     simulate::{
         actors::Assumption,
         cause::{Cause, Change},
+        context::SimContext,
         recreators::{Ending, Recreation, Recreators, Survival},
         state::BlockedBy,
-        world::{SimContext, World},
+        world::World,
     },
 };
 

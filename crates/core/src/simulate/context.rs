@@ -1,0 +1,230 @@
+//! What all simulations on one snapshot share, and look up in it.
+
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    graph::OwnerGraph,
+    model::{Coordinate, ObjectId, ResourceId, Snapshot, Symbol, effects::RELEASE},
+    server::KindRules,
+};
+
+use super::{
+    built_in::BuiltIn,
+    controllers::ControllerIndex,
+    index::{AdopterIndex, FactIndex, Keepers, ManagedApis},
+    obstacles::Obstacles,
+    projection::Projection,
+};
+
+/// Which other actors are assumed to do their part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Assume {
+    /// Kubelets end pods if their Node exists, and known controllers remove their own finalizers (§9.5).
+    #[default]
+    Known,
+    /// No kubelet ends a pod and no controller removes its finalizer. Only the namespace controller and the CRD
+    /// finalizer controller work: deleting these kinds would be meaningless without them.
+    None,
+}
+
+/// The pod garbage collector is the slowest controller: it deletes a pod at most so many seconds after its Node. It
+/// looks every 20 seconds, waits 40, and looks again (`gc_controller.go: gcCheckPeriod, quarantineTime`).
+pub(crate) const SLOWEST_CONTROLLER: i64 = 80;
+
+/// A kubelet has ended a pod within this time after its grace period, in seconds, and the namespace controller has
+/// removed what is empty.
+pub(crate) const LATE: i64 = 600;
+
+/// A controller that runs has done its clean-up, also outside of the cluster, and removed its finalizer within this
+/// time, in seconds. Nobody counts on it any more then.
+pub(crate) const OVERDUE: i64 = 3600;
+
+/// Data shared by all simulations on one snapshot.
+#[derive(Debug)]
+pub struct SimContext<'a> {
+    pub snapshot: &'a Snapshot,
+    pub graph: &'a OwnerGraph,
+    pub assume: Assume,
+    /// The time of the snapshot, in Unix seconds, if what is overdue matters.
+    now: Option<i64>,
+    pub built_in: BuiltIn,
+    /// Relations between objects that only facts contain.
+    pub(crate) fact_index: FactIndex,
+    /// What prevents writes; `None`: simulations assume that nothing does.
+    pub(crate) obstacles: Option<Obstacles<'a>>,
+    rules: Vec<KindRules>,
+    by_namespace: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
+    by_resource: OnceLock<FxHashMap<ResourceId, Vec<ObjectId>>>,
+    by_release: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
+    users_of_claims: OnceLock<FxHashMap<(Symbol, Symbol), Vec<ObjectId>>>,
+    definition_of: OnceLock<FxHashMap<ResourceId, ObjectId>>,
+    /// The time of the data in Unix seconds; `None` if unknown.
+    pub time: Option<i64>,
+    /// What may show whether a controller runs.
+    pub(crate) controllers: ControllerIndex,
+    pub(super) adopters: OnceLock<AdopterIndex>,
+    pub(super) managed_apis: OnceLock<ManagedApis>,
+    /// What comes of everything if nothing is deleted: now, and once all others have done their part.
+    pub(super) present: OnceLock<Projection>,
+    pub(super) later: OnceLock<Projection>,
+    /// What is Terminating, and keeps a finalizer as long as others use it (R9.40).
+    pub(super) kept_by_users: OnceLock<Vec<(ObjectId, Keepers)>>,
+}
+
+impl<'a> SimContext<'a> {
+    /// Prepares any number of simulations on a snapshot.
+    pub fn new(snapshot: &'a Snapshot, graph: &'a OwnerGraph, assume: Assume) -> Self {
+        let rules = snapshot.resources.iter().map(|(_, resource)| KindRules::of(resource)).collect();
+        SimContext {
+            snapshot,
+            graph,
+            assume,
+            now: None,
+            built_in: BuiltIn::of(&snapshot.resources),
+            fact_index: FactIndex::default(),
+            obstacles: None,
+            rules,
+            by_namespace: OnceLock::new(),
+            by_resource: OnceLock::new(),
+            by_release: OnceLock::new(),
+            users_of_claims: OnceLock::new(),
+            definition_of: OnceLock::new(),
+            time: snapshot.time(),
+            controllers: ControllerIndex::default(),
+            adopters: OnceLock::new(),
+            managed_apis: OnceLock::new(),
+            present: OnceLock::new(),
+            later: OnceLock::new(),
+            kept_by_users: OnceLock::new(),
+        }
+    }
+
+    /// The same, where controllers that are overdue are taken not to work.
+    #[must_use]
+    pub fn at(self, now: Option<i64>) -> Self {
+        SimContext { now, time: now.or(self.time), ..self }
+    }
+
+    /// How many seconds an object has been terminating beyond its grace period; `None` without a clock.
+    pub(crate) fn terminating_for(&self, object: ObjectId) -> Option<i64> {
+        Some(self.now? - self.snapshot.object(object).deleted.get()?)
+    }
+
+    /// For how many seconds an object has been terminating, if its controllers have had their time to let it go.
+    pub(crate) fn overdue_for(&self, object: ObjectId) -> Option<i64> {
+        let seconds = self.time? - self.snapshot.object(object).deletion_requested()?;
+        (seconds >= OVERDUE).then_some(seconds)
+    }
+
+    /// The API server's rules for an object's kind.
+    pub fn rules(&self, object: ObjectId) -> KindRules {
+        self.rules[self.snapshot.object(object).resource.index()]
+    }
+
+    /// All objects in a namespace.
+    pub fn in_namespace(&self, namespace: Symbol) -> &[ObjectId] {
+        let index = self.by_namespace.get_or_init(|| {
+            let mut index: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
+            for (id, object) in self.snapshot.objects() {
+                index.entry(object.namespace).or_default().push(id);
+            }
+            index
+        });
+        index.get(&namespace).map_or(&[], Vec::as_slice)
+    }
+
+    /// All objects of a resource.
+    pub fn of_resource(&self, resource: ResourceId) -> &[ObjectId] {
+        let index = self.by_resource.get_or_init(|| {
+            let mut index: FxHashMap<ResourceId, Vec<ObjectId>> = FxHashMap::default();
+            for (id, object) in self.snapshot.objects() {
+                index.entry(object.resource).or_default().push(id);
+            }
+            index
+        });
+        index.get(&resource).map_or(&[], Vec::as_slice)
+    }
+
+    /// All objects whose labels name a HelmRelease of this name.
+    pub fn released(&self, name: &str) -> &[ObjectId] {
+        let strings = &self.snapshot.strings;
+        let index = self.by_release.get_or_init(|| {
+            let mut index: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
+            let Some(key) = strings.find(RELEASE) else { return index };
+            for (id, object) in self.snapshot.objects() {
+                if let Some((_, name)) = object.labels.iter().find(|(label, _)| *label == key) {
+                    index.entry(*name).or_default().push(id);
+                }
+            }
+            index
+        });
+        strings.find(name).and_then(|name| index.get(&name)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The resource that a CustomResourceDefinition defines, if served. Looked up by plural, which is part of the CRD's
+    /// name; another CRD may have claimed its kind first.
+    pub fn instances(&self, definition: ObjectId) -> Option<ResourceId> {
+        let facts = self.snapshot.facts.definition(definition)?;
+        self.snapshot.resources.by_group_plural(&facts.group, &facts.plural)
+    }
+
+    /// The Namespace of this name, if it exists; `None` for cluster-scoped objects.
+    pub(crate) fn namespace_named(&self, name: Symbol) -> Option<ObjectId> {
+        let resource = self.built_in.namespaces.filter(|_| !name.is_empty())?;
+        self.snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name }).object()
+    }
+
+    /// The Namespace and the CustomResourceDefinition of an object: their controllers delete it with them.
+    pub fn above(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> {
+        let found = self.snapshot.object(object);
+        [self.namespace_named(found.namespace), self.definition_of(found.resource)].into_iter().flatten()
+    }
+
+    /// The CustomResourceDefinition of a resource, which is named `<plural>.<group>`.
+    pub(crate) fn definition_of(&self, resource: ResourceId) -> Option<ObjectId> {
+        let definitions = self.built_in.definitions?;
+        let index = self.definition_of.get_or_init(|| {
+            let defined = self.of_resource(definitions).iter().filter_map(|definition| {
+                let by_name = || {
+                    let name = self.snapshot.text(self.snapshot.object(*definition).name);
+                    let (plural, group) = name.split_once('.')?;
+                    self.snapshot.resources.by_group_plural(group, plural)
+                };
+                Some((self.instances(*definition).or_else(by_name)?, *definition))
+            });
+            defined.collect()
+        });
+        index.get(&resource).copied()
+    }
+
+    /// The PersistentVolumeClaims that a pod mentions, as far as its facts were read.
+    pub(crate) fn claims_of_pod(&self, pod: ObjectId) -> impl Iterator<Item = ObjectId> {
+        let namespace = self.snapshot.object(pod).namespace;
+        let names = self.snapshot.facts.pod(pod).into_iter().flat_map(|facts| &facts.claims);
+        names.filter_map(move |name| {
+            let (resource, name) = (self.built_in.claims?, self.snapshot.strings.find(name)?);
+            self.snapshot.look_up(Coordinate { resource, namespace, name }).object()
+        })
+    }
+
+    /// The scheduled pods that mention a PersistentVolumeClaim.
+    pub(crate) fn users_of_claim(&self, claim: ObjectId) -> &[ObjectId] {
+        let index = self.users_of_claims.get_or_init(|| {
+            let mut index: FxHashMap<(Symbol, Symbol), Vec<ObjectId>> = FxHashMap::default();
+            for (id, object) in self.snapshot.objects() {
+                let facts = self.snapshot.facts.pod(id).filter(|facts| facts.node.is_some());
+                for claim in facts.into_iter().flat_map(|facts| &facts.claims) {
+                    // A name without a symbol belongs to no object of the snapshot.
+                    if let Some(claim) = self.snapshot.strings.find(claim) {
+                        index.entry((object.namespace, claim)).or_default().push(id);
+                    }
+                }
+            }
+            index
+        });
+        let claim = self.snapshot.object(claim);
+        index.get(&(claim.namespace, claim.name)).map_or(&[], Vec::as_slice)
+    }
+}
