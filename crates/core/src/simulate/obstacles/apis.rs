@@ -1,28 +1,14 @@
 //! Aggregated APIs, and whether they answer (S11, R9.11).
 
-use std::sync::OnceLock;
-
 use crate::{
-    model::{ObjectId, Resource, facts::ApiServiceFacts},
+    model::{Resource, facts::ApiServiceFacts},
     simulate::{context::SimContext, needs::Needs},
 };
 
-use super::backend::{Lack, Reach, reach};
-
-/// An API that another server serves.
-#[derive(Debug)]
-pub(crate) struct Api {
-    pub service: ObjectId,
-    /// Whether it answered when it was read; `None` if unknown.
-    pub available: Option<bool>,
-    pub reach: Reach,
-    /// Whether a namespace can contain its objects, so that its content must be deleted and listed.
-    pub has_content: bool,
-}
-
-/// All aggregated APIs, found once they matter.
-#[derive(Debug, Default)]
-pub(crate) struct Apis(OnceLock<(Vec<Api>, Needs)>);
+use super::{
+    backend::reach,
+    heeded::{Api, Apis, Lack, Reach},
+};
 
 impl Apis {
     pub(crate) fn get(&self, context: &SimContext<'_>) -> &(Vec<Api>, Needs) {

@@ -12,57 +12,10 @@ use crate::{
     },
 };
 
+use super::heeded::{Lack, Reach};
+
 /// The `spec.type` of a Service that is an alias for a name outside the cluster.
 const EXTERNAL: &str = "ExternalName";
-
-/// Whether a backend can be reached, as far as the snapshot shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
-    Unreachable(Lack),
-    /// This Service exists, and perhaps only these pods are behind it; empty: others, too.
-    Served {
-        service: ObjectId,
-        pods: Vec<ObjectId>,
-    },
-    /// Only an API server with a certain flag can reach it.
-    Doubtful(Lack),
-    /// It is outside the cluster.
-    Outside,
-    /// Something that decides it was not read.
-    Unknown,
-}
-
-/// What a backend lacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Lack {
-    Service,
-    /// Its Service doesn't have its port (apiserver `util/proxy/proxy.go: findServicePort`).
-    Port,
-    Endpoint,
-    /// Its Service is headless. By default, the API server calls the Service's IP (apiserver `util/proxy/proxy.go:
-    /// ResolveCluster`); with `--enable-aggregator-routing`, its endpoints.
-    ClusterIp,
-}
-
-impl Lack {
-    /// The same as a clause about a backend.
-    pub(crate) fn describe(self, backend: Option<&Backend>) -> String {
-        let service = backend.and_then(Backend::service);
-        let service = service.map(|(namespace, name)| format!("{namespace}/{name}")).unwrap_or_default();
-        match self {
-            Lack::Service => format!("its service {service} does not exist"),
-            Lack::Port => {
-                let port = backend.and_then(Backend::port).map(|port| format!(" {port}")).unwrap_or_default();
-                format!("its service {service} has no port{port}")
-            }
-            Lack::Endpoint => format!("its service {service} has no endpoint that is ready"),
-            Lack::ClusterIp => format!(
-                "its service {service} is headless, and only an API server with --enable-aggregator-routing can call \
-                 that"
-            ),
-        }
-    }
-}
 
 /// Why an API doesn't answer, by the condition of its APIService: a clause that names its Service.
 pub(super) fn why_unavailable(facts: &ApiServiceFacts) -> String {

@@ -10,73 +10,12 @@ use crate::{
 };
 
 use super::{
-    admission::{Called, Hook, Operation, WebhookCall, selects_namespace},
-    backend::{Lack, Reach, behind, reach, why_unavailable, why_unreachable},
-    policies::{BoundPolicy, Refuses},
-    refused::RefusedBy,
+    admission::selects_namespace,
+    backend::{behind, reach, why_unavailable, why_unreachable},
+    heeded::{BoundPolicy, Called, Hook, Lack, Operation, Reach, WebhookCall},
+    policies::Refuses,
+    told::{Obstacle, ObstacleKind, RefusedBy},
 };
-
-/// Something that is broken, or that the delete breaks, and what that prevents.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Obstacle {
-    pub kind: ObstacleKind,
-    /// A clause: "its service shop/hook does not exist".
-    pub why: String,
-    /// Whether it works before this delete, which removes its backend.
-    pub taken_down: bool,
-    /// Objects that this delete would remove or change without the obstacle, and will once it is mended.
-    pub prevents: Vec<ObjectId>,
-    /// The workload behind its Service that is scaled to 0: what has to be started.
-    pub idle: Option<ObjectId>,
-    /// For a webhook: the resources that nobody can delete or change meanwhile, as far as its selectors match; if there
-    /// are none, those of which nobody can create an object.
-    pub resources: Vec<ResourceId>,
-}
-
-/// The sort of an obstacle. Its JSON name never changes meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ObstacleKind {
-    /// No controller manager runs, by this Lease (S7): no collector and no namespace controller.
-    ControllersAway { lease: ObjectId },
-    /// A webhook of this configuration must be called, and can't be (S9).
-    WebhookUnreachable { configuration: ObjectId, place: u32 },
-    /// This policy refuses whatever it matches, because of this binding; perhaps only as long as its parameters are
-    /// lacking.
-    PolicyRefuses { policy: ObjectId, binding: ObjectId, lacks_parameters: bool },
-    /// Objects no longer satisfy the schema of this CustomResourceDefinition, so the API server refuses to change them
-    /// (R1.36).
-    SchemaRefuses { definition: ObjectId },
-    /// This APIService's API doesn't answer (S11).
-    ApiUnavailable { service: ObjectId },
-    /// The conversion webhook of this CustomResourceDefinition can't be called (S9).
-    ConversionBroken { definition: ObjectId },
-}
-
-impl ObstacleKind {
-    /// The name in JSON; the code of the doctor's finding, if there is one.
-    pub fn name(self) -> &'static str {
-        match self {
-            ObstacleKind::ControllersAway { .. } => "collector-stopped",
-            ObstacleKind::WebhookUnreachable { .. } => "webhook-unreachable",
-            ObstacleKind::PolicyRefuses { .. } => "policy-refuses",
-            ObstacleKind::SchemaRefuses { .. } => "stuck-on-schema",
-            ObstacleKind::ApiUnavailable { .. } => "api-unavailable",
-            ObstacleKind::ConversionBroken { .. } => "conversion-broken",
-        }
-    }
-
-    /// The Lease, the webhook configuration, the policy, the CustomResourceDefinition or the APIService.
-    pub fn object(self) -> ObjectId {
-        match self {
-            ObstacleKind::ControllersAway { lease: object }
-            | ObstacleKind::WebhookUnreachable { configuration: object, .. }
-            | ObstacleKind::PolicyRefuses { policy: object, .. }
-            | ObstacleKind::SchemaRefuses { definition: object }
-            | ObstacleKind::ConversionBroken { definition: object }
-            | ObstacleKind::ApiUnavailable { service: object } => object,
-        }
-    }
-}
 
 impl World<'_, '_> {
     /// Whether any obstacle changed the course of this simulation.
@@ -351,12 +290,6 @@ impl Touched {
     fn has(&self, context: &SimContext<'_>, backend: &Backend) -> bool {
         let namespace = backend.service().and_then(|(namespace, _)| context.snapshot.strings.find(namespace));
         namespace.is_some_and(|namespace| self.0.contains(&namespace))
-    }
-}
-
-impl Obstacle {
-    fn new(kind: ObstacleKind, why: String, taken_down: bool) -> Self {
-        Obstacle { kind, why, taken_down, prevents: Vec::new(), idle: None, resources: Vec::new() }
     }
 }
 

@@ -7,63 +7,39 @@ mod admission;
 mod apis;
 mod backend;
 mod found;
+mod heeded;
 mod policies;
 mod refused;
 mod removed;
+mod told;
 
-use crate::model::ObjectId;
+use std::sync::OnceLock;
+
+use crate::model::{Origin, Snapshot};
 
 use super::{context::SimContext, liveness::of_controller_manager, needs::Needs, state::Liveness};
 
-pub use admission::Operation;
-pub(crate) use admission::{Called, WebhookCall, selects_namespace, webhook_calls};
+pub(crate) use admission::{selects_namespace, webhook_calls};
 pub use backend::reach;
-pub(crate) use backend::{Lack, Reach, behind, why_unreachable};
-pub use found::{Obstacle, ObstacleKind};
-pub(crate) use policies::{BoundPolicy, Refuses, bound_policies};
-pub use refused::Refusal;
-pub(crate) use refused::RefusedWrite;
+pub(crate) use backend::{behind, why_unreachable};
+pub use heeded::Operation;
+pub(crate) use heeded::{BoundPolicy, Called, Lack, Obstacles, Reach, WebhookCall};
+pub(crate) use policies::{Refuses, bound_policies};
+pub(crate) use told::RefusedWrite;
+pub use told::{Obstacle, ObstacleKind, Refusal};
 
-use admission::Admission;
-use apis::Apis;
-
-/// The obstacles that a simulation heeds.
-#[derive(Debug)]
-pub(crate) struct Obstacles<'a> {
-    pub admission: Admission<'a>,
-    pub apis: Apis,
-    /// The controller manager's Lease, and why it shows that no controller manager runs.
-    pub manager_away: Option<(ObjectId, String)>,
-    /// Whether only what empties namespaces is refused, and the collector's writes are not.
-    pub of_content: bool,
-    /// What must be read to know them.
-    pub needs: Needs,
-}
-
-impl<'a> Obstacles<'a> {
-    /// `now` in Unix seconds; `None` if unknown.
-    pub(super) fn of(context: &SimContext<'a>, now: Option<i64>) -> Self {
-        let mut obstacles = Obstacles::to_writes(context);
-        if let (Some(lease), Liveness::Away(why)) = of_controller_manager(context, now, &mut obstacles.needs) {
-            obstacles.manager_away = Some((lease, why));
-        }
-        obstacles
-    }
-
-    /// Without judging whether a controller manager runs.
-    pub(super) fn to_writes(context: &SimContext<'a>) -> Self {
-        let mut needs = Needs::default();
-        let admission = Admission::of(context, &mut needs);
-        Obstacles { admission, apis: Apis::default(), manager_away: None, of_content: false, needs }
-    }
-}
+use heeded::{Admission, Apis, Hook};
 
 impl<'a> SimContext<'a> {
     /// The same for simulations that heed obstacles: webhooks and APIs that don't answer, and an absent controller
     /// manager. `now` in Unix seconds; `None` if unknown.
     #[must_use]
     pub fn with_obstacles(mut self, now: Option<i64>) -> Self {
-        self.obstacles = Some(Obstacles::of(&self, now));
+        let mut obstacles = to_writes(&self);
+        if let (Some(lease), Liveness::Away(why)) = of_controller_manager(&self, now, &mut obstacles.needs) {
+            obstacles.manager_away = Some((lease, why));
+        }
+        self.obstacles = Some(obstacles);
         self
     }
 
@@ -71,7 +47,7 @@ impl<'a> SimContext<'a> {
     /// the collector's work itself.
     #[must_use]
     pub fn with_refused_writes(mut self) -> Self {
-        self.obstacles = Some(Obstacles::to_writes(&self));
+        self.obstacles = Some(to_writes(&self));
         self
     }
 
@@ -79,7 +55,27 @@ impl<'a> SimContext<'a> {
     /// keeps the collector from writing, and what happens once it can.
     #[must_use]
     pub fn with_refused_content(mut self) -> Self {
-        self.obstacles = Some(Obstacles { of_content: true, ..Obstacles::to_writes(&self) });
+        self.obstacles = Some(Obstacles { of_content: true, ..to_writes(&self) });
         self
     }
+}
+
+/// What prevents writes, without judging whether a controller manager runs.
+fn to_writes<'a>(context: &SimContext<'a>) -> Obstacles<'a> {
+    let mut needs = Needs::default();
+    let calls = webhook_calls(context, &mut needs);
+    let hooks = calls.into_iter().map(|call| Hook { call, reach: OnceLock::new() }).collect();
+    let policies = bound_policies(context, &mut needs);
+    // What is needed here and was asked for in vain stays needed.
+    let unread = !needs.is_empty() || some_unlisted(context.snapshot);
+    let admission = Admission { hooks, policies, unread, by_rules: OnceLock::new() };
+    Obstacles { admission, apis: Apis::default(), manager_away: None, of_content: false, needs }
+}
+
+/// Whether a list of webhooks or policies of a live cluster could not be read. Most dumps have none of these.
+fn some_unlisted(snapshot: &Snapshot) -> bool {
+    let resources = &snapshot.resources;
+    let of_admission = resources.iter().filter(|(_, resource)| resource.is_of_admission());
+    let mut unlisted = of_admission.filter(|(id, _)| !snapshot.covers(*id, None));
+    matches!(snapshot.origin, Origin::Cluster { .. }) && unlisted.next().is_some()
 }

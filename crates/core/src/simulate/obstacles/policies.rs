@@ -4,23 +4,15 @@
 use crate::{
     model::{
         Coordinate, Mapping, ObjectId, Presence, ResourceId, Snapshot, Symbol,
-        facts::{AdmissionPolicyFacts, Constraints, ParameterReference, PolicyBindingFacts},
+        facts::{Constraints, ParameterReference},
     },
     simulate::{context::SimContext, needs::Needs},
 };
 
-use super::admission::{Called, Operation, called_by};
-
-/// A policy, and a binding that puts it in force.
-#[derive(Debug)]
-pub(crate) struct BoundPolicy<'a> {
-    pub policy: ObjectId,
-    pub binding: ObjectId,
-    /// Whether it is a MutatingAdmissionPolicy.
-    pub mutates: bool,
-    facts: &'a AdmissionPolicyFacts,
-    bound: &'a PolicyBindingFacts,
-}
+use super::{
+    admission::called_by,
+    heeded::{BoundPolicy, Called, Operation},
+};
 
 /// Every policy that can refuse or change anything, with each of its bindings that puts it in force.
 pub(crate) fn bound_policies<'a>(context: &SimContext<'a>, needs: &mut Needs) -> Vec<BoundPolicy<'a>> {

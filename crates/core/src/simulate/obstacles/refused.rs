@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::{Coordinate, ObjectId, Presence, Snapshot},
+    model::ObjectId,
     simulate::{
         actors::Assumption,
         cause::{Cause, Change},
@@ -15,74 +15,9 @@ use crate::{
 };
 
 use super::{
-    admission::{Called, Operation},
-    apis::Api,
-    backend::{Lack, Reach},
+    heeded::{Api, Called, Operation, Reach},
+    told::{RefusedBy, RefusedWrite},
 };
-
-/// A write that the API server refuses: it can't call a webhook, or because of a policy or a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RefusedWrite {
-    pub operation: Operation,
-    pub by: RefusedBy,
-}
-
-/// Positions in [`super::admission::Admission`], and a CustomResourceDefinition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RefusedBy {
-    Hook(u32),
-    Policy(u32),
-    Schema(ObjectId),
-}
-
-/// Why the API server refuses that an object is created again (R9.44).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Refusal {
-    /// This webhook must allow it, and can't be called.
-    Webhook { configuration: ObjectId, place: u32, lack: Lack },
-    /// This policy refuses it because of this binding, perhaps only for lack of parameters.
-    Policy { policy: ObjectId, binding: ObjectId, lacks_parameters: bool },
-    /// It names this, which doesn't exist, or goes in this delete.
-    Missing(Coordinate),
-}
-
-impl Refusal {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Refusal::Webhook { .. } => "webhook-unreachable",
-            Refusal::Policy { .. } => "policy-refuses",
-            Refusal::Missing(_) => "missing",
-        }
-    }
-
-    /// The same as a clause.
-    pub fn describe(self, snapshot: &Snapshot) -> String {
-        match self {
-            Refusal::Webhook { configuration, place, lack } => {
-                let facts = snapshot.facts.webhooks(configuration);
-                let webhook = facts.and_then(|facts| facts.webhooks.get(place as usize));
-                format!(
-                    "the webhook {} of {} must allow that, and can't be called: {}",
-                    webhook.map_or("", |webhook| &webhook.name),
-                    snapshot.short_name(configuration),
-                    lack.describe(webhook.and_then(|webhook| webhook.backend.as_ref()))
-                )
-            }
-            Refusal::Policy { policy, binding, lacks_parameters } => {
-                let [policy, binding] = [policy, binding].map(|id| snapshot.short_name(id));
-                let without = if lacks_parameters { " without its parameters" } else { "" };
-                format!("{policy}, bound by {binding}, refuses that{without}")
-            }
-            Refusal::Missing(at) => {
-                let kind = &snapshot.resources.get(at.resource).kind;
-                let goes = matches!(snapshot.look_up(at), Presence::Present(_));
-                let how = if goes { "goes in this delete" } else { "does not exist" };
-                format!("its {kind} {} {how}", snapshot.text(at.name))
-            }
-        }
-    }
-}
 
 /// What is foreseen of a write.
 #[derive(Default)]
