@@ -9,8 +9,8 @@ use crate::{
 };
 
 use super::{
-    blockers::Blockers,
     cause::{Cause, Effect},
+    projection::Blockers,
     world::World,
 };
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::{
     graph::{Address, NodeId},
@@ -18,22 +18,10 @@ use super::{
     controllers::{Controllers, FinalizerController, Question, finalizer_controller},
     needs::Needs,
     obstacles::Operation,
+    projection::Blockers,
     state::{BlockedBy, Kubelet, Liveness, State},
     world::World,
 };
-
-/// Which objects wait for which at the end of a simulation.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Blockers {
-    waits_for: FxHashMap<ObjectId, Vec<ObjectId>>,
-    waited_for_by: FxHashMap<ObjectId, Vec<ObjectId>>,
-    holders: FxHashMap<ObjectId, Vec<BlockedBy>>,
-    /// The state of an object by its own causes; absent if it only waits for others.
-    own_states: FxHashMap<ObjectId, State>,
-    states: FxHashMap<ObjectId, State>,
-    /// The controllers of the finalizers that block them.
-    controllers: Controllers,
-}
 
 impl Blockers {
     /// Which objects wait for which now, before anything else happens, and what should be read to be certain. Whether
@@ -84,46 +72,6 @@ impl Blockers {
             }
         }
         blockers
-    }
-
-    /// All terminating objects, and what they wait for, in snapshot order.
-    pub(crate) fn objects(&self) -> Vec<ObjectId> {
-        let mut objects: Vec<ObjectId> = self.waits_for.keys().copied().collect();
-        objects.sort_unstable();
-        objects
-    }
-
-    pub(crate) fn waits_for(&self, object: ObjectId) -> &[ObjectId] {
-        self.waits_for.get(&object).map_or(&[], Vec::as_slice)
-    }
-
-    pub(crate) fn waited_for_by(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
-        self.waited_for_by.get(&object).into_iter().flatten().copied()
-    }
-
-    /// The controllers of the finalizers that block objects.
-    pub(crate) fn controllers(&self) -> &Controllers {
-        &self.controllers
-    }
-
-    /// What else blocks an object.
-    pub(crate) fn holders(&self, object: ObjectId) -> &[BlockedBy] {
-        self.holders.get(&object).map_or(&[], Vec::as_slice)
-    }
-
-    /// The state of an object by its own causes, whatever it waits for; `None` if it only waits for others.
-    pub(crate) fn own_state(&self, object: ObjectId) -> Option<State> {
-        self.own_states.get(&object).copied()
-    }
-
-    /// Whether an object only waits for a cycle that it is part of or depends on (§5.3).
-    pub(crate) fn waits_in_cycle(&self, object: ObjectId) -> bool {
-        self.waits_for.contains_key(&object) && !self.states.contains_key(&object)
-    }
-
-    /// Whether an object will be removed. A waiting cycle without a cause outside of it is stuck (§5.3).
-    pub(crate) fn state(&self, object: ObjectId) -> State {
-        self.states.get(&object).copied().unwrap_or(State::Stuck)
     }
 }
 

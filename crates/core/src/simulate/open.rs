@@ -15,9 +15,9 @@ use crate::{
 use super::{
     actors::Assumption,
     affected::{affected_by, affected_by_hidden_dependents},
-    blockers::Blockers,
     cause::Cause,
     context::SimContext,
+    projection::Blockers,
     request::Start,
     state::{BlockedBy, State},
     uncertainty::Uncertainty,

@@ -1,45 +1,89 @@
-//! Predicts the outcome of everything in progress, without another delete: a working collector and all known
-//! controllers finish their work. What is still terminating then is stuck; the rest only takes time.
+//! The predicted end of a simulation: what comes of everything, and what blocks what is left.
 
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{
-    model::{ObjectId, Snapshot, Symbol},
-    server::{Patch, Stored},
-};
+use crate::model::{ObjectId, Snapshot};
 
 use super::{
-    Cause, Change,
+    Change,
     actors::Others,
-    affected::affected_by_hidden_dependents,
-    blockers::Blockers,
-    context::SimContext,
     controllers::Controllers,
     needs::Needs,
     obstacles::Obstacle,
-    open::unread_objects,
     outcome::OutcomeKind,
-    request::{Start, WriteScope},
-    start::InitialListOrder,
     state::{BlockedBy, State},
-    world::World,
 };
+
+/// Which objects wait for which at the end of a simulation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Blockers {
+    pub(super) waits_for: FxHashMap<ObjectId, Vec<ObjectId>>,
+    pub(super) waited_for_by: FxHashMap<ObjectId, Vec<ObjectId>>,
+    pub(super) holders: FxHashMap<ObjectId, Vec<BlockedBy>>,
+    /// The state of an object by its own causes; absent if it only waits for others.
+    pub(super) own_states: FxHashMap<ObjectId, State>,
+    pub(super) states: FxHashMap<ObjectId, State>,
+    /// The controllers of the finalizers that block them.
+    pub(super) controllers: Controllers,
+}
+
+impl Blockers {
+    /// All terminating objects, and what they wait for, in snapshot order.
+    pub(crate) fn objects(&self) -> Vec<ObjectId> {
+        let mut objects: Vec<ObjectId> = self.waits_for.keys().copied().collect();
+        objects.sort_unstable();
+        objects
+    }
+
+    pub(crate) fn waits_for(&self, object: ObjectId) -> &[ObjectId] {
+        self.waits_for.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn waited_for_by(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
+        self.waited_for_by.get(&object).into_iter().flatten().copied()
+    }
+
+    /// The controllers of the finalizers that block objects.
+    pub(crate) fn controllers(&self) -> &Controllers {
+        &self.controllers
+    }
+
+    /// What else blocks an object.
+    pub(crate) fn holders(&self, object: ObjectId) -> &[BlockedBy] {
+        self.holders.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    /// The state of an object by its own causes, whatever it waits for; `None` if it only waits for others.
+    pub(crate) fn own_state(&self, object: ObjectId) -> Option<State> {
+        self.own_states.get(&object).copied()
+    }
+
+    /// Whether an object only waits for a cycle that it is part of or depends on (§5.3).
+    pub(crate) fn waits_in_cycle(&self, object: ObjectId) -> bool {
+        self.waits_for.contains_key(&object) && !self.states.contains_key(&object)
+    }
+
+    /// Whether an object will be removed. A waiting cycle without a cause outside of it is stuck (§5.3).
+    pub(crate) fn state(&self, object: ObjectId) -> State {
+        self.states.get(&object).copied().unwrap_or(State::Stuck)
+    }
+}
 
 /// The predicted end.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    blockers: Blockers,
+    pub(super) blockers: Blockers,
     /// Of each object that changes, also how many owner references it has left.
-    outcomes: FxHashMap<ObjectId, (OutcomeKind, usize)>,
-    uncertain: FxHashSet<ObjectId>,
+    pub(super) outcomes: FxHashMap<ObjectId, (OutcomeKind, usize)>,
+    pub(super) uncertain: FxHashSet<ObjectId>,
     /// Objects that are still there because the API server refuses to delete or change them, and what refuses it.
-    refused: FxHashMap<ObjectId, BlockedBy>,
+    pub(super) refused: FxHashMap<ObjectId, BlockedBy>,
     /// Those of them that something tries to delete.
-    undeleted: FxHashSet<ObjectId>,
+    pub(super) undeleted: FxHashSet<ObjectId>,
     /// What controllers delete with objects that list it (R9.38).
-    inventories: FxHashMap<ObjectId, Vec<ObjectId>>,
+    pub(super) inventories: FxHashMap<ObjectId, Vec<ObjectId>>,
     /// Webhooks and APIs that lose their backend.
     pub taken_down: Vec<Obstacle>,
     /// Every write, in order.
@@ -51,92 +95,6 @@ pub struct Projection {
 }
 
 impl Projection {
-    /// Simulates the likeliest event order.
-    pub fn of(context: &SimContext<'_>) -> Self {
-        Self::after(context, |_| ())
-    }
-
-    /// The same if the collector may write only to these objects; `None`: to all.
-    pub fn limited(context: &SimContext<'_>, only: Option<WriteScope>) -> Self {
-        Self::after(context, |world| {
-            if !world.manager_away() {
-                world.only = only;
-            }
-        })
-    }
-
-    /// The same once all others have done their part: finalizers of operators, kubelets (R9.37). With `mended`, so has
-    /// whoever mends what is in the way (R9.39).
-    pub(crate) fn once_others_finish(context: &SimContext<'_>, mended: bool) -> Self {
-        Self::after(context, |world| {
-            if mended {
-                world.mend();
-            }
-            world.others = Some(Others::of(terminating(context.snapshot)));
-        })
-    }
-
-    /// The same after these finalizers are removed from these objects.
-    pub fn released(context: &SimContext<'_>, finalizers: &[(ObjectId, Symbol)]) -> Self {
-        Self::after(context, |world| {
-            for of_one in finalizers.chunk_by(|(one, _), (other, _)| one == other) {
-                let finalizers: Vec<Symbol> = of_one.iter().map(|(_, finalizer)| *finalizer).collect();
-                world.remove_finalizers(of_one[0].0, &finalizers);
-            }
-        })
-    }
-
-    /// The same after each of these objects loses all references with these uids, whoever might refuse that.
-    pub(crate) fn without_references(context: &SimContext<'_>, references: &[(ObjectId, Vec<Symbol>)]) -> Self {
-        Self::after(context, |world| {
-            let heeds = std::mem::replace(&mut world.heeds, false);
-            for (object, uids) in references {
-                world.patch(*object, &Patch::StripByUid(uids.clone()), Cause::Requested);
-            }
-            world.heeds = heeds;
-        })
-    }
-
-    fn after(context: &SimContext<'_>, prepare: impl FnOnce(&mut World<'_, '_>)) -> Self {
-        let mut world = World::started(context, Start::Sweep, InitialListOrder::default());
-        let terminating = terminating(context.snapshot);
-        for object in &terminating {
-            world.actors.notice(*object);
-        }
-        prepare(&mut world);
-        world.settle();
-        let blockers = Blockers::at_end_of(&mut world, &terminating);
-        let (valid, invalid) = affected_by_hidden_dependents(&world);
-        let uncertain = unread_objects(&world, &blockers, [valid, invalid].concat());
-        let outcomes = world.touched().into_iter().filter_map(|id| Some((id, outcome_of(&world, id)?))).collect();
-        let still_there = || world.refused.iter().filter(|(id, _)| world.exists(**id));
-        let refused = still_there().filter_map(|(id, _)| Some((*id, world.refused_by(*id)?))).collect();
-        let undeleted = still_there().filter(|(_, refused)| refused.operation.deletes()).map(|(id, _)| *id).collect();
-        let mut taken_down = world.obstacles(None);
-        taken_down.retain(|obstacle| obstacle.taken_down);
-        let mut needs = world.needs;
-        needs.add(&world.obstacle_needs);
-        let others = world.others.take().unwrap_or_default();
-        let mut inventories: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
-        for change in &world.log {
-            if let Cause::Inventory(above) = change.cause {
-                inventories.entry(above).or_default().push(change.object);
-            }
-        }
-        Projection {
-            blockers,
-            outcomes,
-            uncertain,
-            refused,
-            undeleted,
-            inventories,
-            taken_down,
-            log: world.log,
-            needs,
-            others,
-        }
-    }
-
     /// What happens to an object; `None` if it doesn't change.
     pub(crate) fn outcome_of(&self, object: ObjectId) -> Option<OutcomeKind> {
         self.outcomes.get(&object).map(|(kind, _)| *kind)
@@ -288,28 +246,4 @@ impl Projection {
         }
         chain
     }
-}
-
-impl SimContext<'_> {
-    /// What comes of everything in this cluster if nothing is deleted, and nobody mends what is in the way. Simulated
-    /// once.
-    pub(crate) fn present(&self) -> &Projection {
-        self.present.get_or_init(|| Projection::of(self))
-    }
-
-    /// What comes of everything in this cluster if nothing is deleted, once all others have done their part: finalizers
-    /// of operators, kubelets (R9.37). Simulated once.
-    pub fn later(&self) -> &Projection {
-        self.later.get_or_init(|| Projection::once_others_finish(self, true))
-    }
-}
-
-fn terminating(snapshot: &Snapshot) -> Vec<ObjectId> {
-    snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id).collect()
-}
-
-fn outcome_of(world: &World<'_, '_>, id: ObjectId) -> Option<(OutcomeKind, usize)> {
-    let (before, after) = (Stored::of(world.context.snapshot.object(id)), world.stored(id));
-    let kind = OutcomeKind::of(&before, after.as_ref())?;
-    Some((kind, after.map_or(0, |after| after.owners.len())))
 }

@@ -13,8 +13,8 @@ use crate::{
 
 use super::{
     actors::Others,
-    blockers::Blockers,
     context::SimContext,
+    projection::Blockers,
     request::{Refused, Request, Start},
     rng::Rng,
     world::World,

@@ -10,12 +10,8 @@ use crate::{
     },
     server::{DeleteOptions, OwnDelete},
     simulate::{
-        blockers::{Blockers, unfinished_by_sweep},
-        cause::Cause,
-        context::Assume,
-        foreign_spec_finalizers, is_removed_by_controller_manager,
-        state::BlockedBy,
-        world::World,
+        blockers::unfinished_by_sweep, cause::Cause, context::Assume, foreign_spec_finalizers,
+        is_removed_by_controller_manager, projection::Blockers, state::BlockedBy, world::World,
     },
 };
 
