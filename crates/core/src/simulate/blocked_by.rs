@@ -1,4 +1,4 @@
-//! The only place that describes in English what blocks an object from being deleted.
+//! The only place that describes in English what blocks an object from being deleted, and who removes that.
 
 use super::{
     controllers::Controllers,

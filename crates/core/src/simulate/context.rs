@@ -65,7 +65,7 @@ pub struct SimContext<'a> {
     /// What may show whether a controller runs.
     pub(crate) controllers: ControllerIndex,
     pub(super) adopters: OnceLock<AdopterIndex>,
-    pub(super) managed_apis: OnceLock<ManagedApis>,
+    managed_apis: OnceLock<ManagedApis>,
     /// What comes of everything if nothing is deleted: now, and once all others have done their part.
     pub(super) present: OnceLock<Projection>,
     pub(super) later: OnceLock<Projection>,
@@ -197,6 +197,30 @@ impl<'a> SimContext<'a> {
             defined.collect()
         });
         index.get(&resource).copied()
+    }
+
+    /// The APIServices that the API server makes for definitions, and the definitions that they serve (R9.21).
+    pub(crate) fn managed_apis(&self) -> &ManagedApis {
+        self.managed_apis.get_or_init(|| {
+            let snapshot = self.snapshot;
+            let all = self.built_in.api_services.map_or(&[][..], |resource| self.of_resource(resource));
+            let mut index = ManagedApis::default();
+            let mut by_name: FxHashMap<&str, ObjectId> = FxHashMap::default();
+            let key = "kube-aggregator.kubernetes.io/automanaged";
+            for service in all.iter().copied().filter(|service| snapshot.label(*service, key) == Some("true")) {
+                let name = snapshot.text(snapshot.object(service).name);
+                let Some((_, group)) = name.split_once('.') else { continue };
+                index.of_group.entry(group.to_owned()).or_default().push(service);
+                by_name.insert(name, service);
+            }
+            for (id, resource) in snapshot.resources.iter() {
+                let name = format!("{}.{}", resource.version, resource.group);
+                let Some(service) = by_name.get(name.as_str()) else { continue };
+                let definition = self.definition_of(snapshot.resources.picked(id));
+                index.behind.entry(*service).or_default().extend(definition);
+            }
+            index
+        })
     }
 
     /// The PersistentVolumeClaims that a pod mentions, as far as its facts were read.

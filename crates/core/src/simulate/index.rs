@@ -153,7 +153,7 @@ pub(crate) struct Keepers {
     pub unread: Vec<ObjectId>,
 }
 
-/// The APIServices that the API server makes for definitions (R9.21).
+/// The APIServices that the API server makes for definitions, and the definitions that they serve (R9.21).
 #[derive(Debug, Default)]
 pub(crate) struct ManagedApis {
     pub(super) of_group: FxHashMap<String, Vec<ObjectId>>,

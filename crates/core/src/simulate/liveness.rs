@@ -1,4 +1,4 @@
-//! Whether a component seems to be running: the evidence, and what a Lease shows.
+//! What a Lease shows of whether a component is running.
 
 use crate::{
     model::{ObjectId, Presence, ResourceId, facts::LeaseFacts},

@@ -14,7 +14,6 @@ pub mod delays;
 mod index;
 pub mod interleaving;
 pub(crate) mod liveness;
-mod managed_apis;
 mod needs;
 mod next_write;
 pub mod obstacles;
@@ -40,9 +39,7 @@ mod order_sensitivity_tests;
 #[cfg(test)]
 mod parts_tests;
 
-pub use actors::Assumption;
-pub use actors::Others;
-pub use actors::{Act, Finished};
+pub use actors::{Act, Assumption, Finished, Others};
 pub(crate) use actors::{Adopter, Adoptions, PodsOfNode};
 pub(crate) use blocked_by::{NAMESPACE_FINALIZER, is_removed_by_controller_manager, managed_by_another};
 pub use blocked_by::{converter, foreign_spec_finalizers, left_by_job_controller, says_why, until_who_is_done};

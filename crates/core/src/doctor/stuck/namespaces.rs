@@ -12,7 +12,7 @@ use crate::{
     },
     model::{ObjectId, effects::Severity, facts::Condition},
     server::OwnDelete,
-    simulate::{BlockedBy, NAMESPACE_FINALIZER, State},
+    simulate::{BlockedBy, State, foreign_spec_finalizers},
 };
 
 use super::{
@@ -32,12 +32,11 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
         if !case.snapshot().object(id).terminating() || case.stage.rules(id).own_delete != OwnDelete::Namespace {
             continue;
         }
-        let Some(facts) = case.snapshot().facts.namespace(id) else {
+        if case.snapshot().facts.namespace(id).is_none() {
             findings.wanted.facts.insert(id);
             continue;
-        };
-        let foreign: Vec<&str> =
-            facts.finalizers.iter().map(String::as_str).filter(|finalizer| *finalizer != NAMESPACE_FINALIZER).collect();
+        }
+        let foreign = foreign_spec_finalizers(case.snapshot(), id);
         let is_root = roots.contains(&id);
         if !foreign.is_empty() {
             findings.findings.push(spec_finalizers(case, id, &foreign));

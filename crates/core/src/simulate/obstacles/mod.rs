@@ -31,8 +31,8 @@ pub use told::{Obstacle, ObstacleKind, Refusal};
 use heeded::{Admission, Apis, Hook};
 
 impl<'a> SimContext<'a> {
-    /// The same for simulations that heed obstacles: webhooks and APIs that don't answer, and an absent controller
-    /// manager. `now` in Unix seconds; `None` if unknown.
+    /// The same context for simulations that heed obstacles: webhooks and APIs that don't answer, and an absent
+    /// controller manager. `now` in Unix seconds; `None` if unknown.
     #[must_use]
     pub fn with_obstacles(mut self, now: Option<i64>) -> Self {
         let mut obstacles = to_writes(&self);
