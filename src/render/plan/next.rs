@@ -15,7 +15,8 @@ use gc_core::{
     plan::{Note, NoteKind, Outcome, Summary},
     server::Propagation,
     simulate::{
-        BlockedBy, FinalizerController, Kubelet, State, converter, foreign_spec_finalizers, left_by_job_controller,
+        BlockedBy, Cause, FinalizerController, Kubelet, OutcomeKind, State, converter, foreign_spec_finalizers,
+        left_by_job_controller,
     },
     wording::{count, named, some_of, thousands},
 };
@@ -23,6 +24,7 @@ use gc_core::{
 use super::{
     PlanView,
     forbidden::{commands, remedy},
+    remarks,
 };
 
 /// At most this many causes of stuck objects are shown.
@@ -77,8 +79,14 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     if !obstacles.is_empty() {
         return keep_data(view).into_iter().chain(obstacles).chain(delete_first(view)).collect();
     }
-    let is_leaving = |target: &ObjectId| view.snapshot.object(*target).terminating();
-    if view.plan.outcomes.is_empty() || request.targets.iter().all(is_leaving) {
+    // It is being deleted already; another propagation policy may end that at once.
+    let waits = |target: &ObjectId| {
+        let ends_at_once = |outcome: &&Outcome| {
+            outcome.kind == OutcomeKind::Deleted && matches!(outcome.because, Some(Cause::Requested))
+        };
+        view.snapshot.object(*target).terminating() && view.outcome(*target).filter(ends_at_once).is_none()
+    };
+    if view.plan.outcomes.is_empty() || request.targets.iter().all(waits) {
         let first = read_first(view).map(Said::from);
         return first.into_iter().chain(keep_data(view)).chain(explain_what_waits(view)).collect();
     }
@@ -188,8 +196,17 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
             "{begin}let the sweep change the blocking objects, too: run kubectl gc sweep without -n and TARGETs"
         )));
     }
+    let blockers = || view.stuck().flat_map(|outcome| &outcome.waits_for);
+    if said.is_empty() && blockers().any(|other| remarks::is_doubted(view, *other)) {
+        said.push(Said::from("let the sweep treat what is not served as gone, as the collector does; see what it does:"));
+        said.push(Said::command(view.kubectl.plugin("sweep").args(["--trust-missing-apis", "--dry-run"])));
+    }
     if said.is_empty() && view.plan.stuck() {
         said.push(Said::from("run kubectl gc tree to see which objects block it"));
+    }
+    if said.is_empty() && !view.to_be_done && view.plan.request.targets.is_empty() && !view.plan.outcomes.is_empty() {
+        let sweep = view.kubectl.plugin("sweep").in_namespace(view.namespace.unwrap_or_default());
+        said.extend(sweep.as_ref().map(Said::command));
     }
     said
 }

@@ -109,7 +109,9 @@ pub(super) fn remarks_of_root(view: &PlanView<'_>, outcome: &Outcome) -> Remarks
     if let Some(why) = view.because(outcome.object, outcome.because.as_ref()).filter(|_| !tells_why) {
         // Where the reason leads, nothing else stands out.
         remarks.iter_mut().for_each(|(tone, _)| *tone = Tone::Plain);
-        remarks.insert(0, (Tone::Plain, why.message));
+        let is_reused = faults(view, outcome.object).any(|(standing, _)| standing == ReferenceStatus::OtherUid);
+        let reused = if is_reused { ": that name now has another uid" } else { "" };
+        remarks.insert(0, (Tone::Plain, why.message + reused));
     }
     remarks
 }
@@ -162,11 +164,15 @@ fn detached(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let after = outcome.after.as_ref().map_or(&[][..], |after| &after.owners);
     let kept: FxHashSet<Symbol> = after.iter().map(|reference| reference.uid).collect();
     let lost: Vec<Reference> = before.iter().filter(|reference| !kept.contains(&reference.uid)).copied().collect();
-    format!(
-        "still owned by {}; reference to {} removed",
-        owners_named(view.snapshot, after),
-        owners_named(view.snapshot, &lost)
-    )
+    let missing = |owner: &Reference| {
+        let is_missing = |standing| matches!(standing, ReferenceStatus::Absent | ReferenceStatus::OtherUid);
+        faults(view, outcome.object).any(|(standing, fault)| fault.uid == owner.uid && is_missing(standing))
+    };
+    let kept = match after.iter().all(missing) {
+        true => format!("its owner {} is missing", owners_named(view.snapshot, after)),
+        false => format!("still owned by {}", owners_named(view.snapshot, after)),
+    };
+    format!("{kept}; reference to {} removed", owners_named(view.snapshot, &lost))
 }
 
 /// The grace period of a pod, if the kubelet has to end it.
@@ -242,11 +248,18 @@ fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
         .find(|(standing, _)| matches!(standing, ReferenceStatus::NotServed | ReferenceStatus::InvalidScope));
     let words = |(standing, reference)| in_words(view, standing, reference);
     let immune = fault.map(|fault| format!(", which the collector never deletes: {}", words(fault)));
-    let doubted = || {
-        let fault = faults(view, object).find(|(standing, _)| *standing == ReferenceStatus::ListKind)?;
-        view.graph.doubts_missing_apis().then(|| format!(", which this sweep does not change: {}", words(fault)))
-    };
-    immune.or_else(doubted)
+    immune.or_else(|| Some(format!(", which this sweep does not change: {}", words(doubted(view, object)?))))
+}
+
+/// The reference for whose sake a sweep doesn't change an object, as it doesn't trust a 404 for a whole path.
+fn doubted<'v>(view: &'v PlanView<'_>, object: ObjectId) -> Option<(ReferenceStatus, &'v Reference)> {
+    let is_list = |(standing, _): &(ReferenceStatus, &Reference)| *standing == ReferenceStatus::ListKind;
+    faults(view, object).find(is_list).filter(|_| view.graph.doubts_missing_apis())
+}
+
+/// Whether the sweep would change an object if it trusted a 404 for a whole path.
+pub(super) fn is_doubted(view: &PlanView<'_>, object: ObjectId) -> bool {
+    doubted(view, object).is_some()
 }
 
 fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = (ReferenceStatus, &'v Reference)> + 'v {

@@ -330,6 +330,7 @@ fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
         let loss = loss(view, reason);
         let part = match reason.objects.as_slice() {
             [one] => Part::new(left_out, loss_of(view, reason, &view.name(*one), false)).or(1, loss),
+            _ if are_volumes => Part::new(left_out, short.clone()),
             _ => Part::new(left_out, loss),
         };
         let part = part.or(1, short);
