@@ -7,7 +7,7 @@ use gc_core::{
     model::Snapshot,
     tree::{DebugGraph, Tree},
 };
-use kubectl_gc::render::dot;
+use kubectl_gc::render::tree_document::collector_dot;
 
 fn recorded() -> (Snapshot, OwnerGraph) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/debug-graph/objects.json");
@@ -29,7 +29,7 @@ fn printed() -> String {
 fn dot_of(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<&str>) -> String {
     let namespace = namespace.map(|namespace| snapshot.strings.find(namespace).unwrap());
     let tree = Tree::of_scope(snapshot, graph, namespace, None);
-    dot::text(&DebugGraph::of(snapshot, graph, &tree))
+    collector_dot(&DebugGraph::of(snapshot, graph, &tree))
 }
 
 #[test]

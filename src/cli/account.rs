@@ -24,8 +24,7 @@ use super::{
     args::{GlobalArgs, PrintArgs, WatchArgs},
     connection::time_of,
     output::apply,
-    report::{Exit, Report, heading, print_data, say, terminal_width},
-    terminal,
+    report::{self, Exit, Report, heading, print_data, say, terminal_width},
 };
 
 /// Tells what happens until it is interrupted, or as configured.
@@ -36,7 +35,7 @@ pub(super) fn run(global: &GlobalArgs, args: &WatchArgs) -> Result<Report, Opera
     }
     let until = Until { timeout: time_of("--timeout", &args.timeout)?, gone: args.until_gone };
     let observation = Observation::open(&global.cluster()?, &global.targets(&args.targets)?)?;
-    let style = Style::new(terminal::is_coloured(global.color, &io::stdout()));
+    let style = Style::new(report::is_coloured(global.color, &io::stdout()));
     let options = AccountOptions {
         namespaces: observation.namespace.is_none(),
         width: terminal_width(),

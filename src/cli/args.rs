@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use crate::{
     operations::{OperationError, predict::NamedGates, unread::AllowIncomplete, usage},
-    render::{output::Format, template::TemplateOptions},
+    render::{document::TemplateOptions, output::Format},
 };
 use gc_cluster::bounded::parse_size;
 use gc_core::{

@@ -13,8 +13,7 @@ use gc_core::{command_line::Kubectl, model::Identity, wording::count};
 use super::{
     args::{CancelArgs, GlobalArgs},
     output::Printer,
-    report::{Exit, Report, heading},
-    terminal::StdTerminal,
+    report::{Exit, Report, StdTerminal, heading},
 };
 
 /// Finds the holds, asks, and takes them back.

@@ -5,10 +5,10 @@ use std::{collections::BTreeSet, time::Duration};
 use crate::{
     operations::{
         Opening, OperationError, ReadScope, Session,
-        clock::SystemClock,
         evidence::read_evidence,
         examine::{Examination, ExaminationScope, limit},
         predict::{NamedGates, PlanOptions, PlanResult, predict},
+        signals::SystemClock,
         usage,
     },
     render::{

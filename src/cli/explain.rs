@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use crate::{
     operations::{
         OperationError, ReadScope, Session,
-        clock::SystemClock,
         evidence::read_evidence,
         examine::{Examination, ExaminationScope, Named},
+        signals::SystemClock,
         targets::{Missing, TargetError, Why},
         usage,
     },

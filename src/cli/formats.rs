@@ -7,7 +7,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser},
 };
 
-use crate::render::{output::Format, template::Template};
+use crate::render::{document::Template, output::Format};
 use gc_core::jsonpath::{CustomColumns, JsonPath};
 
 use super::values::possible_value;

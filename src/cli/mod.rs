@@ -28,7 +28,6 @@ pub mod role;
 mod screen;
 mod snapshot;
 pub mod sweep;
-mod terminal;
 mod tree;
 mod tui;
 pub mod values;
@@ -40,13 +39,12 @@ use std::io::{self, Write};
 
 use clap::error::ErrorKind;
 
-use crate::operations::OperationError;
-
 use self::{
     args::GlobalArgs,
     commands::{Cli, Command},
     report::{Exit, Report, complain, describe_error},
 };
+use crate::operations::OperationError;
 
 /// Runs the command of this process's arguments.
 pub fn run() -> Exit {

@@ -5,21 +5,20 @@ use std::io::{self, IsTerminal as _, Write as _};
 use crate::{
     operations::{OperationError, predict::PlanResult},
     render::{
+        document::{Template, TemplateOptions},
         escape::visible,
         output::{self, Format, Output, TextOptions},
         picture::{ObjectCommands, Picture, PictureOptions},
         plan::PlanView,
         states::in_ascii,
         style::Style,
-        template::{Template, TemplateOptions},
     },
 };
 use gc_core::{command_line::Kubectl, graph::OwnerGraph, model::Snapshot};
 
 use super::{
     args::{GlobalArgs, PrintArgs},
-    report::{print_data, terminal_height, terminal_width},
-    terminal,
+    report::{self, print_data, terminal_height, terminal_width},
 };
 
 /// Prints one command's output.
@@ -36,7 +35,7 @@ pub(super) struct Printer {
 impl Printer {
     /// For standard output, folded, without ages.
     pub(super) fn new(global: &GlobalArgs, format: Option<Format>) -> Self {
-        let style = Style::new(terminal::is_coloured(global.color, &io::stdout()));
+        let style = Style::new(report::is_coloured(global.color, &io::stdout()));
         let templates = global.printing.templates();
         let commands = ObjectCommands::of_cluster(&global.connection.kubectl());
         Printer { format: format.unwrap_or_default(), fold: true, now: None, templates, style, commands }

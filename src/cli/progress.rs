@@ -1,4 +1,4 @@
-//! Reports on standard error how reading a cluster proceeds: a bar on a terminal, the server's warnings, and with `-v`
+//! Reports on standard error how reading a cluster proceeds: a bar on a report, the server's warnings, and with `-v`
 //! each request. Long work has a line on a terminal once it has taken a second.
 
 use std::{
@@ -18,7 +18,7 @@ use gc_core::{
     wording::thousands,
 };
 
-use super::{args::ColorArg, terminal, verbosity, warnings::Warnings};
+use super::{args::ColorArg, report, verbosity, warnings::Warnings};
 
 /// All bars of this process, so that none is drawn over another, or over a line of text.
 static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
@@ -55,7 +55,7 @@ impl ReadProgress {
     /// For this level of `-v`.
     pub(super) fn new(level: i32, colour: ColorArg, warnings: Arc<Warnings>) -> Self {
         let on_terminal = io::stderr().is_terminal();
-        let coloured = terminal::is_coloured(colour, &io::stderr());
+        let coloured = report::is_coloured(colour, &io::stderr());
         ReadProgress { on_terminal, level, coloured, warnings, bar: OnceLock::new() }
     }
 

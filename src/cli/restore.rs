@@ -29,8 +29,7 @@ use gc_core::{
 use super::{
     args::{DryRunArg, GlobalArgs, RestoreArgs},
     output::Printer,
-    report::{Exit, Report},
-    terminal::{self, StdTerminal},
+    report::{self, Exit, Report, StdTerminal},
 };
 
 /// Restores the objects of an archive.
@@ -107,7 +106,7 @@ impl View<Restore> for RestoreReport<'_> {
         if self.args.consent.yes || restore.is_settled(foreseen) {
             return Ok(());
         }
-        let style = Style::new(terminal::is_coloured(self.global.color, &io::stderr()));
+        let style = Style::new(report::is_coloured(self.global.color, &io::stderr()));
         let printer = Printer::new(self.global, self.args.output).text_in(style);
         let text = self.print(restore, Mode::ClientDryRun, foreseen, &printer)?;
         io::stderr().write_all(&text).and_then(|()| io::stderr().write_all(b"\n")).map_err(OperationError::Print)

@@ -12,8 +12,7 @@ use gc_core::{
 
 use super::{
     args::{GlobalArgs, SnapshotArgs},
-    report::Report,
-    terminal::{StdTerminal, confirm},
+    report::{Report, StdTerminal, confirm},
 };
 
 /// Writes the cluster's metadata into one file.

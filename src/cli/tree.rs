@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError, usage},
-    render::{gaps, tree::TreeView, tree_columns::LabelColumns},
+    render::{header::describe_statuses, tree::TreeView, tree_columns::LabelColumns},
     tui::Start,
 };
 use gc_core::{
@@ -142,7 +142,7 @@ fn show(
     let out = printer.print(&view, heading)?;
     let ageless = if args.watch { printer.at(None).print(&view, heading)? } else { Vec::new() };
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
-    report.notes.extend(statuses.and_then(|statuses| gaps::describe_statuses(&statuses.gaps)));
+    report.notes.extend(statuses.and_then(|statuses| describe_statuses(&statuses.gaps)));
     report.notes.splice(0..0, nothing);
     Ok(Shown { report, ageless })
 }

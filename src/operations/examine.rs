@@ -19,8 +19,8 @@ use gc_core::{
 
 use super::{
     Session,
-    clock::Clock,
     complete::{ROUNDS, complete},
+    signals::Clock,
 };
 
 /// How long a problem must last before it is reported: a working collector and controllers resolve most within moments.

@@ -16,9 +16,9 @@ use gc_core::model::{
 
 use super::{
     OperationError,
-    clock::{Clock as _, SystemClock},
     live::{Cluster, LiveSession},
     session::{Dump, DumpSession, Session, add_gaps},
+    signals::{Clock as _, SystemClock},
     targets::{NamespaceChoice, ServerSelection, TargetError, TargetQuery, TypedQuery},
 };
 

@@ -19,8 +19,8 @@ use gc_core::{
 
 use super::{
     OperationError, Session,
-    clock::now,
     complete::{ROUNDS, complete},
+    signals::now,
     targets::{KeepQuery, KeepTargets, TargetError},
     unread::AllowIncomplete,
 };

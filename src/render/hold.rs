@@ -167,7 +167,7 @@ fn sentence(result: &HoldResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::{style::Style, template::TemplateOptions};
+    use crate::render::{document::TemplateOptions, style::Style};
     use gc_cluster::act::HoldFailure;
     use gc_core::command_line::PLAIN;
 

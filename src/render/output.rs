@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-pub use super::style::TextOptions;
 use super::{
-    document,
+    document::{self, Template},
     picture::{ObjectCommands, Picture, PictureOptions, dot, html, mermaid, svg},
     style::Style,
-    template::Template,
 };
+
+pub use super::style::TextOptions;
 
 /// A format of `-o`. Each command offers some of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -185,7 +185,7 @@ fn drawn(picture: &Picture, format: Format, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::{template::TemplateOptions, tree::TreeView};
+    use crate::render::{document::TemplateOptions, tree::TreeView};
     use gc_core::tree::{Tree, fixture::shop};
 
     fn tree_in(format: Format) -> io::Result<String> {

@@ -70,7 +70,7 @@ fn table(view: &ResourcesView<'_>, wide: bool, width: Option<usize>) -> String {
         fold: true,
         wide,
         now: None,
-        templates: crate::render::template::TemplateOptions::default(),
+        templates: crate::render::document::TemplateOptions::default(),
         style: &Style::default(),
     };
     view.write(&options, &mut out).unwrap();

@@ -4,7 +4,7 @@ use owo_colors::OwoColorize;
 
 use gc_core::tree::Health;
 
-use super::template::TemplateOptions;
+use super::document::TemplateOptions;
 
 /// What a text means to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use gc_core::{
 };
 
 use super::{
-    dot,
+    document::TemplateOptions,
     escape::visible,
     lines::{self, Line},
     outline::{Outline, OutlineRow, Subject},
@@ -30,9 +30,8 @@ use super::{
     sections::{Heading, Sections},
     states::{Fate, MISSING},
     style::{Style, Tone},
-    template::TemplateOptions,
     tree_columns::{self, LabelColumns},
-    tree_document::Document,
+    tree_document::{Document, collector_dot},
     words::{KindCounts, count_kinds, full_name, plural},
 };
 
@@ -83,7 +82,7 @@ impl Output for TreeView<'_> {
     fn other(&self, format: Format) -> Option<String> {
         match format {
             Format::Name => Some(names(self.snapshot, self.graph, self.tree)),
-            Format::CollectorDot => Some(dot::text(&DebugGraph::of(self.snapshot, self.graph, self.tree))),
+            Format::CollectorDot => Some(collector_dot(&DebugGraph::of(self.snapshot, self.graph, self.tree))),
             _ => None,
         }
     }

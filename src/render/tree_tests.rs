@@ -1,16 +1,16 @@
-use super::{
-    dot,
-    output::TextOptions,
-    style::Style,
-    tree::TreeView,
-    tree::{names, write},
-};
 use gc_core::{
     model::ObjectId,
     tree::{
         DebugGraph, Direction, ObjectStatus, Statuses, Tree,
         fixture::{World, owner, shop},
     },
+};
+
+use super::{
+    output::TextOptions,
+    style::Style,
+    tree::{TreeView, names, write},
+    tree_document::collector_dot,
 };
 
 fn text(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
@@ -25,7 +25,7 @@ fn options(style: &Style) -> TextOptions<'_> {
         fold: true,
         wide: false,
         now: Some(90_000),
-        templates: crate::render::template::TemplateOptions::default(),
+        templates: crate::render::document::TemplateOptions::default(),
         style,
     }
 }
@@ -121,7 +121,7 @@ fn names_are_whole_on_a_terminal() {
 fn prints_the_collectors_graph() {
     let (snapshot, graph) = shop();
     let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), None);
-    let dot = dot::text(&DebugGraph::of(&snapshot, &graph, &tree));
+    let dot = collector_dot(&DebugGraph::of(&snapshot, &graph, &tree));
     // One line per vertex shows enough.
     let short: Vec<String> =
         dot.replace("\n    ", " ").lines().map(str::to_owned).filter(|line| line != "  ];").collect();
@@ -143,9 +143,9 @@ fn prints_vertices_as_the_endpoint_does() {
     });
     let (snapshot, graph) = world.build();
     let tree = Tree::of_scope(&snapshot, &graph, None, None);
-    let dot = dot::text(&DebugGraph::of(&snapshot, &graph, &tree));
+    let dot = collector_dot(&DebugGraph::of(&snapshot, &graph, &tree));
     insta::assert_snapshot!(dot);
-    assert_eq!(dot::text(&DebugGraph::default()), "strict digraph full {\n}\n");
+    assert_eq!(collector_dot(&DebugGraph::default()), "strict digraph full {\n}\n");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::render::guides::{draw, last_of_siblings, levels};
+use crate::render::outline::{draw, last_of_siblings, levels};
 use gc_core::model::ObjectId;
 
 use super::scene::Scene;

@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 
 use gc_core::jsonpath::{CustomColumns, JsonPath};
-use kubectl_gc::render::template::{Template, TemplateOptions};
+use kubectl_gc::render::document::{Template, TemplateOptions};
 use serde_json::{Value, json};
 
 use crate::{

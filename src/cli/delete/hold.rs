@@ -6,6 +6,14 @@ use std::{
 };
 
 use crate::{
+    cli::{
+        args::GlobalArgs,
+        cancel,
+        follow::FollowReporter,
+        output::Printer,
+        progress::{TICK, spinner},
+        report::{Exit, Report, StdTerminal, describe_error, say},
+    },
     operations::{
         OperationError, TargetConfig,
         approve::{PlanFingerprint, Proposal as _, Terminal as _},
@@ -25,18 +33,7 @@ use gc_core::{
     wording::{count, duration},
 };
 
-use super::{
-    super::{
-        args::GlobalArgs,
-        cancel,
-        follow::FollowReporter,
-        output::Printer,
-        progress::{TICK, spinner},
-        report::{Exit, Report, describe_error, say},
-        terminal::StdTerminal,
-    },
-    Approved, DeleteArgs, DeleteReport,
-};
+use super::{Approved, DeleteArgs, DeleteReport};
 
 /// How often to look whether somebody has taken a target back or let it go.
 const LOOK: Duration = Duration::from_secs(1);

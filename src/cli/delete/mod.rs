@@ -15,9 +15,9 @@ use crate::{
         OperationError,
         approve::{Approval, OnMissed, Policy, Proposal as _, Question, Terminal as _, View, approve},
         archive::Archiving,
-        clock::SystemClock,
         delete::{CarryOut, Delete, DeleteConfig, DeletePlan, DependentsTried, HeldTarget},
         predict::PlanResult,
+        signals::SystemClock,
         unread::AllowIncomplete,
     },
     render::{
@@ -32,19 +32,18 @@ use gc_core::{
     wording::{count, thousands},
 };
 
-use self::{
-    ask::{foretold, question},
-    config::Checked,
-};
 use super::{
     args::{DryRunArg, GlobalArgs},
+    delete::{
+        ask::{foretold, question},
+        config::Checked,
+    },
     follow::FollowReporter,
     output::{Printer, show_before, view_of},
-    report::{Exit, Report, describe_error, heading},
-    terminal::StdTerminal,
+    report::{Exit, Report, StdTerminal, describe_error, heading},
 };
 
-pub(super) use self::config::{DeleteArgs, delete_config};
+pub(super) use config::{DeleteArgs, delete_config};
 
 /// Shows the plan, asks, deletes, and follows the cascade.
 pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, OperationError> {

@@ -6,6 +6,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    cli::{
+        args::GlobalArgs,
+        follow::FollowReporter,
+        output::{Printer, show_before},
+        report::{Exit, Report, StdTerminal, heading},
+    },
     operations::{
         OperationError,
         approve::{Approval, OnMissed, Policy, Question, View, approve},
@@ -27,16 +33,7 @@ use gc_core::{
     wording::count,
 };
 
-use super::{
-    super::{
-        args::GlobalArgs,
-        follow::FollowReporter,
-        output::{Printer, show_before},
-        report::{Exit, Report, heading},
-        terminal::StdTerminal,
-    },
-    config::{SweepArgs, SweepConfig},
-};
+use super::{SweepArgs, SweepConfig};
 
 /// Runs one pass.
 pub(super) fn pass(

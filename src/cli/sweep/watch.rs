@@ -8,6 +8,11 @@ use std::{
 };
 
 use crate::{
+    cli::{
+        args::GlobalArgs,
+        follow::polled,
+        report::{Report, say},
+    },
     operations::{OperationError, ReadScope, live::Cluster, signals::ended},
     render::escape::visible,
 };
@@ -22,14 +27,7 @@ use gc_core::{
     wording::{count, listed},
 };
 
-use super::{
-    super::{
-        args::GlobalArgs,
-        follow::polled,
-        report::{Report, say},
-    },
-    config::{SweepArgs, SweepConfig},
-};
+use super::{SweepArgs, SweepConfig};
 
 /// A loop that hasn't completed a round for this long is unhealthy.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -9,23 +9,20 @@ use std::{
 };
 
 use crate::{
-    operations::{OperationError, TargetConfig, delete::Delete},
-    render::escape::visible,
-    tui::{Line, News, lines as lines_of},
-};
-use gc_core::{model::Identity, server::Propagation};
-
-use super::{
-    super::{
+    cli::{
         args::GlobalArgs,
         commands::{Cli, Command},
         delete::{Approved, Asked, DeleteArgs, ask, delete_config},
         follow::describe,
         report::{Exit, Report, describe_error},
     },
-    message::Message,
-    progress::OffScreen,
+    operations::{OperationError, TargetConfig, delete::Delete},
+    render::escape::visible,
+    tui::{Line, News, lines as lines_of},
 };
+use gc_core::{model::Identity, server::Propagation};
+
+use super::progress::{Message, OffScreen};
 
 /// An approved delete.
 pub(super) struct Deleting {

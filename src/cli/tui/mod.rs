@@ -1,7 +1,6 @@
 //! `kubectl gc tui`, and `-i` of tree, plan and doctor: keys and news in, effects out. [`crate::tui`] decides.
 
 mod deleting;
-mod message;
 mod progress;
 mod screen;
 mod worker;
@@ -21,11 +20,15 @@ use crate::{
 };
 use gc_core::{model::Identity, server::Propagation};
 
-use self::{deleting::Deleting, message::Message, progress::OffScreen, screen::Screen, worker::Worker};
 use super::{
     args::{GlobalArgs, SourceArgs, TargetArgs, TuiArgs},
-    report::Report,
-    terminal,
+    report::{self, Report},
+    tui::{
+        deleting::Deleting,
+        progress::{Message, OffScreen},
+        screen::Screen,
+        worker::Worker,
+    },
 };
 
 /// How long to wait for a key before looking for news.
@@ -64,7 +67,7 @@ pub(super) fn open(
         from: source.clone(),
         source: source_config,
         wanted: target_config,
-        colours: terminal::is_coloured(global.color, &stdout()),
+        colours: report::is_coloured(global.color, &stdout()),
         news: news.clone(),
     };
     worker.start(effects);
@@ -79,7 +82,7 @@ pub(super) fn open(
     };
     let screen = Screen::enter().map_err(OperationError::Print)?;
     let size = screen.size().map_err(OperationError::Print)?;
-    let state = State::new(scene, policy, size, now(), terminal::is_coloured(global.color, &stdout()));
+    let state = State::new(scene, policy, size, now(), report::is_coloured(global.color, &stdout()));
     let mut session = Running { global, screen, state, requests, news, messages, ended: Report::of(Vec::new()) };
     let effects = session.state.start(start, &named);
     session.run(effects)

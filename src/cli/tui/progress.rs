@@ -6,11 +6,18 @@ use std::sync::{
     mpsc::Sender,
 };
 
-use crate::tui::News;
+use crate::{
+    cli::report::Report,
+    operations::OperationError,
+    tui::{News, Scene},
+};
 use gc_cluster::cluster::{Exchange, Progress};
-use gc_core::{model::Resource, wording::thousands};
+use gc_core::{
+    model::{Identity, Resource},
+    wording::thousands,
+};
 
-use super::{message::Message, screen};
+use super::screen;
 
 /// Passes on what is told: to the ordinary screen if that is shown, and otherwise as news.
 pub(super) struct OffScreen {
@@ -81,4 +88,16 @@ impl Progress for OffScreen {
             None => self.news(News::Note(text.to_owned())),
         }
     }
+}
+
+/// What the threads beside the screen say.
+pub(super) enum Message {
+    /// The source is read: the first scene, and the targets in it.
+    Ready(Box<Scene>, Vec<Identity>),
+    Failed(OperationError),
+    News(News),
+    /// A delete is over.
+    Deleted(Box<Report>),
+    /// A thread has panicked: what it said is on standard error.
+    Broken,
 }

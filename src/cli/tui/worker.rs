@@ -9,19 +9,24 @@ use std::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    cli::{
+        args::{GlobalArgs, SourceArgs, TargetArgs},
+        output::view_of,
+        report::{Report, describe_error},
+    },
     operations::{
         Discovered, LiveSession, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig,
         approve::World,
-        clock::SystemClock,
         examine::{Examination, ExaminationScope, limit},
         predict::{NamedGates, PlanOptions, PlanResult, predict},
+        signals::SystemClock,
     },
     render::{
         doctor::DoctorView,
+        document::TemplateOptions,
         header::header,
         output::{Output, TextOptions},
         style::Style,
-        template::TemplateOptions,
     },
     tui::{Effect, Finding, Line, News, Planned, Scene, find, lines},
 };
@@ -37,15 +42,7 @@ use gc_core::{
     wording::grouped,
 };
 
-use super::{
-    super::{
-        args::{GlobalArgs, SourceArgs, TargetArgs},
-        output::view_of,
-        report::{Report, describe_error},
-    },
-    deleting,
-    message::Message,
-};
+use super::{deleting, progress::Message};
 
 /// How often changes of a cluster are looked for.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(300);

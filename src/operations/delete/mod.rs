@@ -20,14 +20,14 @@ use super::{
     ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, TargetConfig,
     approve::{PlanFingerprint, Proposal, World},
     archive::Archiving,
-    clock::Clock,
     error::Unread,
     live::interrupted,
     predict::{NamedGates, PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
+    signals::Clock,
     unread::AllowIncomplete,
 };
 
-pub use self::held::{HeldTarget, HoldConfig};
+pub use held::{HeldTarget, HoldConfig};
 
 /// How to delete.
 #[derive(Clone, Debug)]

@@ -8,25 +8,27 @@
 mod error;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod fuzzing;
-mod keep;
 mod resolve;
 mod selector;
-
 #[cfg(test)]
 mod tests;
 
-pub use error::{Hint, Missing, NoMatch, TargetError, Why};
-pub use gc_core::apply::Place;
-pub use keep::{KeepQuery, KeepTargets};
-pub use selector::{FieldSelector, LabelSelector, SelectorError};
-
 use std::collections::BTreeSet;
 
-use super::manifests::{ManifestError, ManifestFile};
 use gc_core::{
     apply::ManifestObject,
     model::{Identity, Mapping, ResourceId, Resources},
 };
+
+use super::manifests::{ManifestError, ManifestFile};
+
+pub use error::{Hint, Missing, NoMatch, TargetError, Why};
+
+pub use gc_core::apply::Place;
+
+pub use resolve::{KeepQuery, KeepTargets};
+
+pub use selector::{FieldSelector, LabelSelector, SelectorError};
 
 /// The arguments that name targets, as typed.
 #[derive(Clone, Debug, Default)]

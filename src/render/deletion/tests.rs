@@ -79,7 +79,7 @@ fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
         fold: true,
         wide: false,
         now: None,
-        templates: crate::render::template::TemplateOptions::default(),
+        templates: crate::render::document::TemplateOptions::default(),
         style: &style,
     };
     let mut out = Vec::new();
@@ -254,7 +254,7 @@ fn an_archive_is_named() {
             fold: true,
             wide: false,
             now: None,
-            templates: crate::render::template::TemplateOptions::default(),
+            templates: crate::render::document::TemplateOptions::default(),
             style: &style,
         },
         &mut out,

@@ -4,10 +4,9 @@ use rustc_hash::FxHashSet;
 use unicode_width::UnicodeWidthStr;
 
 use crate::render::{
-    headline::{Headline, LONGEST},
     reclaim::{when, why},
     sections::Heading,
-    states::Fate,
+    states::{Fate, Headline, LONGEST},
     style::Tone,
 };
 use gc_core::{

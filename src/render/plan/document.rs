@@ -13,9 +13,11 @@ use gc_core::{
 use super::{
     PlanView,
     because::Because,
-    effects::{AfterwardsJson, AlsoDeletesJson, DeletedLaterJson, EffectJson, NoteJson, also_deletes, deleted_later},
+    effects::{
+        AfterwardsJson, AlsoDeletesJson, DeletedLaterJson, EffectJson, KeptJson, NoteJson, also_deletes, deleted_later,
+        kept,
+    },
     forbidden::{GateJson, ObstacleJson},
-    kept::{KeptJson, kept},
     next::{StepJson, steps},
     verdict::VerdictJson,
 };

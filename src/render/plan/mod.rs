@@ -3,13 +3,10 @@
 mod document;
 mod effects;
 mod forbidden;
-mod kept;
 mod next;
-mod picture;
 mod radius;
 mod remarks;
 mod rows;
-mod sections;
 mod text;
 mod verdict;
 

@@ -2,24 +2,27 @@
 
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 use crate::render::{
     lines::{self, Line},
     output::{Format, Output, TextOptions},
-    picture::{Picture, PictureOptions},
+    picture::{Objects, Picture, PictureOptions, Row, View, row_of, section},
+    sections::Heading,
     states::{Fate, LOSS, OUTSIDE},
     style::Tone,
     words::full_name,
 };
 use gc_core::{
     document::{Head, ObjectJson},
+    graph::OwnerGraph,
     model::{Gap, ObjectId, Snapshot},
     plan::{EffectCounts, Radius, RadiusObstacle, Summary, VerdictResult},
     server::Propagation,
     wording::count,
 };
-use serde::Serialize;
 
-use super::{picture, sections::in_short};
+use super::{text::in_short, verdict};
 
 /// What is said if there are no roots.
 const NOTHING: &str = "There is nothing to delete.";
@@ -93,21 +96,21 @@ impl<'a> BlastRadius<'a> {
     }
 
     /// What the picture shows.
-    pub(super) fn title(&self) -> String {
+    fn title(&self) -> String {
         if self.rows.is_empty() { NOTHING.to_owned() } else { self.heading() }
     }
 
     /// How many rows there are no lines for.
-    pub(super) fn left_out(&self) -> Option<String> {
+    fn left_out(&self) -> Option<String> {
         let more = self.total - self.rows.len();
         (more > 0).then(|| format!("… {more} more with smaller effects (--all shows them)"))
     }
 
     /// The line of a root.
-    pub(super) fn line(&self, row: &Radius) -> Line {
+    fn line(&self, row: &Radius) -> Line {
         let tone = if row.summary.stuck > 0 { Tone::Error } else { Tone::Plain };
         let name = self.snapshot.located(row.object, self.namespace);
-        let mut line = Line::new(&name).becomes(picture::of_result(row.verdict), state(row.verdict));
+        let mut line = Line::new(&name).becomes(fate_of(row.verdict), state(row.verdict));
         line.remark(tone, &in_short(row.summary));
         if let Some(obstacle) = row.obstacle {
             let verb = if obstacle.taken_down { "takes down" } else { "prevented by" };
@@ -138,6 +141,15 @@ impl<'a> BlastRadius<'a> {
     }
 }
 
+/// How a verdict on a root looks.
+fn fate_of(result: VerdictResult) -> Fate {
+    match result {
+        VerdictResult::External => Fate::Warning,
+        VerdictResult::Nothing => Fate::Untouched,
+        other => verdict::headline(other).fate(),
+    }
+}
+
 /// What the verdict on a root says, as a state.
 fn state(verdict: VerdictResult) -> (Tone, String) {
     match verdict {
@@ -146,7 +158,7 @@ fn state(verdict: VerdictResult) -> (Tone, String) {
         VerdictResult::Refused => Fate::Error.column_of("refused"),
         VerdictResult::TakesDown => Fate::Error.column_of("takes down"),
         VerdictResult::Nothing => Fate::Untouched.column_of("nothing"),
-        other => picture::of_result(other).column(),
+        other => fate_of(other).column(),
     }
 }
 
@@ -179,7 +191,12 @@ impl Output for BlastRadius<'_> {
     }
 
     fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
-        Some(picture::of_radius(self, options))
+        let graph = OwnerGraph::new(self.snapshot);
+        let mut objects = Objects::new(self.snapshot, &graph, options.commands);
+        let draw = |row: &Radius| Row { object: Some(objects.add(row.object)), ..row_of(&self.line(row), &[]) };
+        let rows = self.rows.iter().map(draw).collect();
+        let sections = section(Heading::Note, self.left_out().into_iter().collect()).into_iter().collect();
+        Some(Picture::of("BlastRadius", self.title(), objects, View { rows, sections, ..View::default() }))
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {

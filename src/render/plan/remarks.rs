@@ -15,7 +15,7 @@ use gc_core::{
     wording::and_more,
 };
 
-use super::{PlanView, because::owners_named, effects, kept};
+use super::{PlanView, because::owners_named, effects};
 
 /// What is said beside a name, each with its tone.
 pub(super) type Remarks = Vec<(Tone, String)>;
@@ -65,7 +65,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
         // A sweep begins to handle it and cannot finish.
         OutcomeKind::Unchanged if outcome.state.is_some() => vec![held(view, outcome)],
         OutcomeKind::Orphaned | OutcomeKind::Detached if outcome.because == Some(Cause::Kept) => {
-            vec![kept::remark(view, outcome.object).unwrap_or_default()]
+            vec![effects::kept_remark(view, outcome.object).unwrap_or_default()]
         }
         OutcomeKind::Orphaned => vec!["no owner left".to_owned()],
         OutcomeKind::Detached => vec![detached(view, outcome)],

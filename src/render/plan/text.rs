@@ -9,25 +9,28 @@ use serde::Serialize;
 use crate::render::{
     lines::{self, Line},
     output::{Format, Output, TextOptions},
-    picture::{Picture, PictureOptions, remarks_of},
-    states::Fate,
+    picture::{Fate, Objects, Picture, PictureOptions, Section, Verdict as PictureVerdict, View, remarks_of, section},
+    sections::{Heading, Said, Sections},
     style::Tone,
     words::{full_name, plural},
 };
 use gc_core::{
     document::Named,
     model::{ObjectId, ResourceId, resources::is_built_in_group},
-    plan::OutcomeKind,
-    simulate::State,
+    plan::{Outcome, OutcomeKind, Summary},
+    server::Propagation,
+    simulate::{Assumption, State},
     wording::{count, each_once, some_of, thousands},
 };
 
 use super::{
-    NAMED, NAMED_KINDS, PlanView, document, picture,
-    remarks::without_usual,
+    NAMED, NAMED_KINDS, PlanView, document,
+    effects::{self, describe_claims, describe_kept, describe_reaction},
+    forbidden::{describe_gate, describe_obstacle},
+    next::what_next,
+    remarks::{held_by, without_usual},
     rows::{Row, outline, rows},
-    sections::{sections, what_is_in_it},
-    verdict,
+    verdict::{self, further_doubts, then},
 };
 
 /// A plan with up to this many lines is shown in full before its delete: it fits a screen.
@@ -49,7 +52,7 @@ impl Output for PlanView<'_> {
     }
 
     fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
-        Some(picture::of_plan(self, options))
+        Some(of_plan(self, options))
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -266,4 +269,165 @@ fn line_of(view: &PlanView<'_>, kinds: &[Kind<'_>]) -> Line {
         }
     };
     Line::new(&title).becomes(fate, fate.column()).remarked(tone, [remark])
+}
+
+/// The width of a policy's name.
+const POLICY: usize = "background".len();
+/// At most this many nodes are named, or one more if that is all.
+const NAMED_NODES: usize = 2;
+
+/// All that is said below the lines, or without `wide` only what this delete differs in from others.
+pub(super) fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Sections {
+    let mut sections = Sections::default();
+    sections.add(Heading::Why, view.gates.iter().map(|violation| describe_gate(view.snapshot, violation)));
+    sections.add(Heading::Why, view.plan.obstacles.iter().map(|obstacle| describe_obstacle(view, obstacle)));
+    sections.add(Heading::Lost, effects::lost(view, fold));
+    sections.add(Heading::Then, then(view, wide));
+    if view.plan.then.is_none() {
+        // The lines above say what is deleted later, where others can do what it waits for.
+        sections.add(Heading::Then, effects::spared(view));
+    }
+    sections.add(Heading::Then, effects::afterwards(view));
+    sections.add(Heading::Note, describe_kept(view));
+    sections.add(Heading::Note, further_doubts(view));
+    sections.add(Heading::Note, effects::perhaps_lost(view, fold));
+    sections.add(Heading::Note, describe_claims(view, wide));
+    sections.add(Heading::Note, effects::notes(view));
+    sections.add(Heading::Note, assumes(view, |assumption| !assumption.is_usual()));
+    if wide {
+        sections.add(Heading::Note, effects::also(view));
+        sections.add(Heading::Note, effects::kept_outside(view, fold));
+        sections.add(Heading::Note, assumes(view, Assumption::is_usual));
+        sections.add(Heading::Note, other_policies(view));
+    }
+    sections.add(Heading::Next, what_next(view));
+    sections
+}
+
+/// What the other policies would do.
+fn other_policies(view: &PlanView<'_>) -> Option<Said> {
+    let name = |(propagation, _): &(Propagation, Summary)| propagation.name().to_lowercase();
+    let same = view.instead.iter().all(|(_, summary)| *summary == view.plan.summary);
+    match what_is_in_it(view) {
+        _ if view.instead.is_empty() || same && view.plan.outcomes.is_empty() => None,
+        Some(what) if same => {
+            let policies: Vec<String> = view.instead.iter().map(name).collect();
+            Some(Said::Text(format!("{} give the same result for {what}", policies.join(" and "))))
+        }
+        _ => {
+            let line = |policy: &(Propagation, Summary)| {
+                Line::new(&format!("{:<POLICY$}", name(policy))).remarked(Tone::Plain, [in_short(policy.1)])
+            };
+            Some(Said::Lines("other policies:".to_owned(), view.instead.iter().map(line).collect()))
+        }
+    }
+}
+
+/// What is deleted under every policy, if nothing else is deleted (R1.25, R1.26).
+pub(super) fn what_is_in_it(view: &PlanView<'_>) -> Option<&'static str> {
+    let mut kinds = view.plan.request.targets.iter().map(|target| {
+        let resource = view.snapshot.resource(*target);
+        (resource.group.as_str(), resource.kind.as_str())
+    });
+    let first = kinds.next().filter(|_| !view.plan.outcomes.is_empty())?;
+    match first {
+        _ if kinds.any(|kind| kind != first) => None,
+        ("", "Namespace") => Some("a namespace"),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => Some("a CRD and its instances"),
+        _ => None,
+    }
+}
+
+/// What the plan assumes about controllers and kubelets, of what is `wanted`; all kubelets are in one line.
+fn assumes(view: &PlanView<'_>, wanted: fn(&Assumption) -> bool) -> Vec<String> {
+    let mut nodes: Vec<&str> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    let told = view.plan.assumptions.iter().filter(|assumption| wanted(assumption) && !assumption.is_told_of_objects());
+    for assumption in told {
+        match assumption {
+            Assumption::Kubelet { node } => nodes.push(node),
+            other => lines.push(other.to_string()),
+        }
+    }
+    let kubelets = match nodes.as_slice() {
+        [] => None,
+        [one] => Some(format!("the kubelet on node {one} ends its pods after their grace period")),
+        [some @ .., last] if some.len() <= NAMED_NODES => Some(format!(
+            "the kubelets on nodes {} and {last} end their pods after their grace period",
+            some.join(", ")
+        )),
+        many => Some(format!("the kubelets on {} nodes end their pods after their grace period", many.len())),
+    };
+    kubelets.into_iter().chain(lines).map(|line| format!("assumed: {line}")).collect()
+}
+
+/// A summary in half a line.
+pub(super) fn in_short(summary: Summary) -> String {
+    let more = [
+        (summary.stuck, "stuck", "stuck"),
+        (summary.terminating - summary.stuck, "waits", "wait"),
+        (summary.orphaned + summary.detached + summary.unblocked, "kept", "kept"),
+        (summary.later, "later", "later"),
+        (summary.recreated, "comes back", "come back"),
+    ];
+    let more = more.into_iter().filter(|(number, ..)| *number > 0);
+    let more = more.map(|(number, one, many)| format!(", {}", count(number, one, many)));
+    format!("{} deleted{}", thousands(summary.deleted), more.collect::<String>())
+}
+
+/// At most this many objects that one waits for are named.
+const MOST_NAMED: usize = 50;
+
+/// The picture of a plan or a sweep. In a page, the other policies have views of their own.
+pub(super) fn of_plan(view: &PlanView<'_>, options: &PictureOptions<'_>) -> Picture {
+    let is_sweep = view.is_sweep();
+    let policy = |view: &PlanView<'_>| match is_sweep {
+        true => String::new(),
+        false => view.plan.request.propagation.name().to_lowercase(),
+    };
+    let mut objects = Objects::new(view.snapshot, view.graph, options.commands);
+    let views = std::iter::once(view).chain(&view.others);
+    let views: Vec<View> = views.map(|view| drawn(view, policy(view), options.fold, &mut objects)).collect();
+    // Several policies are in one page: it says which one it shows.
+    let of = if views.len() > 1 { String::new() } else { format!(", {}", policy(view)) };
+    let (kind, title) = match view.plan.request.targets.as_slice() {
+        _ if is_sweep => ("Sweep", "Sweep".to_owned()),
+        [one] => ("Plan", format!("Plan: delete {}{of}", view.snapshot.located(*one, None))),
+        many => ("Plan", format!("Plan: delete {} targets{of}", many.len())),
+    };
+    let (objects, links) = objects.finish();
+    Picture { kind, title, objects, links, views, ..Picture::default() }
+}
+
+fn drawn(view: &PlanView<'_>, name: String, fold: bool, objects: &mut Objects<'_>) -> View {
+    let rows = rows(view, fold, true);
+    let (mut drawn, mut waits) = (Vec::new(), Vec::new());
+    outline(&rows).draw(objects, None, &mut drawn);
+    for (drawn, row) in drawn.iter_mut().zip(rows) {
+        drawn.loses = view.loses_data(row.object);
+        if row.more == 0 {
+            drawn.story = story(view, row.outcome);
+            let others = row.outcome.waits_for.iter().take(MOST_NAMED).filter(|other| view.shown(**other).is_some());
+            waits.extend(others.map(|other| [objects.add(row.object), objects.add(*other)]));
+        }
+    }
+    let (headline, sentence) = verdict::in_words(view, &view.verdict());
+    let sentence = sentence.iter().map(|run| run.text.as_str()).collect();
+    let verdict = Some(PictureVerdict::of(headline, sentence));
+    View { name, verdict, rows: drawn, waits, sections: sections(view, fold, false).drawn() }
+}
+
+/// What the line of an object has no room for.
+fn story(view: &PlanView<'_>, outcome: &Outcome) -> Vec<Section> {
+    let mut why: Vec<String> = Vec::new();
+    why.extend(view.because(outcome.object, outcome.because.as_ref()).map(|because| because.message));
+    why.extend(outcome.held_by.iter().map(|blocker| held_by(view, outcome, *blocker)));
+    let objects = outcome.waits_for.iter().take(MOST_NAMED);
+    why.extend(objects.map(|object| format!("waits for {}", view.name_below(*object, outcome.object))));
+    let more = outcome.waits_for.len().saturating_sub(MOST_NAMED);
+    why.extend((more > 0).then(|| format!("… {more} more")));
+    let effects = view.effects_of(outcome.object).map(|effect| effect.message.to_string()).collect();
+    let afterwards = outcome.afterwards.iter().map(|after| describe_reaction(view.snapshot, *after)).collect();
+    let sections = [(Heading::Why, why), (Heading::Lost, effects), (Heading::Then, afterwards)];
+    sections.into_iter().filter_map(|(heading, lines)| section(heading, lines)).collect()
 }

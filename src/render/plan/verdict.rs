@@ -11,9 +11,9 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::render::{
     escape::visible,
-    headline::{Headline, LONGEST},
     lines::{self, Run},
     output::TextOptions,
+    states::{Headline, LONGEST},
     style::Tone,
 };
 use gc_core::{

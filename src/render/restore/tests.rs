@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::render::{document, style::Style, template::TemplateOptions};
+use crate::render::{document, document::TemplateOptions, style::Style};
 use gc_core::{
     command_line::PLAIN,
     model::well_known,

@@ -1,6 +1,6 @@
 //! What covers the forest: how it is opened, and its keys.
 
-use crate::render::{escape::visible, gaps, style::Tone};
+use crate::render::{escape::visible, header::describe_gaps, style::Tone};
 use gc_core::model::effects::Severity;
 
 use super::{
@@ -112,7 +112,7 @@ impl State {
     }
 
     pub(super) fn gaps(&mut self) {
-        let text = match gaps::describe(&self.scene.snapshot.gaps) {
+        let text = match describe_gaps(&self.scene.snapshot.gaps) {
             Some(text) => vec![(Tone::Warning, visible(&text).into_owned())],
             None => vec![(Tone::Good, "Everything could be read.".to_owned())],
         };

@@ -1,25 +1,101 @@
-//! A restore as text: the verdict, a line for each object, and what is not as archived.
+//! A restore, before and after it: as text and as a document.
+
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::BTreeMap,
     io::{self, Write},
 };
 
-use crate::render::{
-    headline::Headline,
-    lines::{self, Line},
-    output::TextOptions,
-    sections::{Heading, Said, Sections, first_of, more_lines},
-    states::Fate,
-    style::Tone,
-};
+use serde::Serialize;
+
 use gc_cluster::act::Mode;
 use gc_core::{
-    restore::{Archived, Detached, Difference, Item, Outcome, OwnerReference, Restored, StillNamed},
-    wording::{count, listed, thousands},
+    command_line::ShellCommand,
+    document::{Head, ObjectJson},
+    model::{Gap, Mapping, Resource, Resources},
+    restore::{
+        Archived, Detached, Difference, Item, Lost, Outcome, OwnerReference, RestorePlan, Restored, StillNamed, lost,
+    },
+    wording::{count, grouped, listed, thousands},
 };
 
-use super::RestoreView;
+use super::{
+    lines::{self, Line},
+    output::{Output, TextOptions},
+    sections::{Heading, Said, Sections, first_of, more_lines},
+    states::{Fate, Headline},
+    style::Tone,
+    words::plural,
+};
+
+/// The result of a restore or of its dry run, with what is needed to print it.
+#[derive(Clone, Copy, Debug)]
+pub struct RestoreView<'a> {
+    pub plan: &'a RestorePlan,
+    /// The result for each object of the plan.
+    pub restored: &'a [Restored],
+    pub mode: Mode,
+    /// The served resources, for the names of kinds.
+    pub resources: &'a Resources,
+    pub gaps: &'a [Gap],
+    /// The command that repeats the restore: `kubectl gc restore shop.yaml`.
+    pub again: &'a ShellCommand,
+}
+
+impl Output for RestoreView<'_> {
+    fn document(&self) -> impl Serialize {
+        RestorationDocument::of(self)
+    }
+
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.write_text(options, out)
+    }
+}
+
+impl<'a> RestoreView<'a> {
+    /// Whether every object that should be back is back, or would be.
+    pub fn is_fine(&self) -> bool {
+        self.restored.iter().all(Restored::is_fine)
+    }
+
+    /// Whether an interrupt came before every object was tried.
+    pub fn is_interrupted(&self) -> bool {
+        self.restored.iter().any(|restored| restored.outcome == Outcome::NotTried)
+    }
+
+    /// The number of objects with such an outcome.
+    pub fn count(&self, of: impl Fn(&Outcome) -> bool) -> usize {
+        self.restored.iter().filter(|restored| of(&restored.outcome)).count()
+    }
+
+    fn objects(&self) -> impl Iterator<Item = (&'a Item, &'a Restored)> + use<'a> {
+        self.plan.items.iter().zip(self.restored)
+    }
+
+    /// What the restored objects have lost for good.
+    fn lost(&self) -> Vec<gc_core::restore::Lost> {
+        let created = self
+            .objects()
+            .filter(|(_, restored)| matches!(restored.outcome, Outcome::Created | Outcome::WouldBeCreated));
+        lost(created.map(|(item, _)| &item.archived))
+    }
+
+    /// The number of objects of each kind: `1 Namespace, 3 ConfigMaps`, in the order of the archive.
+    fn kinds(&self, objects: impl Iterator<Item = &'a Archived>) -> String {
+        let of_kinds = grouped(objects.map(|object| ((object.place.group(), &object.place.kind), &object.place)));
+        let describe = of_kinds.into_iter().map(|(_, places)| {
+            let (place, count) = (places[0], places.len());
+            let named = match self.resources.map(&place.api_version, &place.kind) {
+                Mapping::Served(id) => plural(self.resources.get(id), count),
+                _ => plural(&Resource { kind: place.kind.clone(), ..Resource::default() }, count),
+            };
+            format!("{} {named}", thousands(count))
+        });
+        describe.collect::<Vec<_>>().join(", ")
+    }
+}
 
 /// At most this many objects of one state are listed.
 const SHOWN: usize = 12;
@@ -35,7 +111,7 @@ type State = (usize, Fate, &'static str, String);
 
 impl RestoreView<'_> {
     /// Writes the verdict, a line for each object, and the remarks.
-    pub(super) fn write_text(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         let (headline, sentence) = self.verdict();
         lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)?;
         writeln!(out)?;
@@ -192,4 +268,115 @@ fn detached(restored: &Restored) -> String {
         format!("no longer owned by {}/{} ({why})", place.kind, place.name)
     });
     describe.collect::<Vec<_>>().join("; ")
+}
+
+/// The result of a restore: `Restoration`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RestorationDocument<'a> {
+    #[serde(flatten)]
+    head: Head,
+    /// The kind of dry run; absent if the restore was real.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_run: Option<&'static str>,
+    objects: Vec<RestoredJson<'a>>,
+    lost: Vec<Lost>,
+    summary: SummaryJson,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RestoredJson<'a> {
+    /// The object with its archived uid.
+    object: ObjectJson<'a>,
+    /// The namespace that it was archived in, if it is restored into another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archived_namespace: Option<&'a str>,
+    outcome: &'a Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_uid: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needs: Option<ObjectJson<'a>>,
+    #[serde(skip_serializing_if = "<[Difference]>::is_empty")]
+    differences: &'a [Difference],
+    #[serde(skip_serializing_if = "<[Detached]>::is_empty")]
+    unowned: &'a [Detached],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    unfinished: &'a [String],
+    #[serde(skip_serializing_if = "<[StillNamed]>::is_empty")]
+    still_names: &'a [StillNamed],
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SummaryJson {
+    created: usize,
+    existing: usize,
+    different: usize,
+    left_out: usize,
+    failed: usize,
+    not_tried: usize,
+    unfinished: usize,
+}
+
+impl<'a> RestorationDocument<'a> {
+    fn of(view: &RestoreView<'a>) -> Self {
+        let objects = view.objects().map(|(item, restored)| {
+            let (because, needs, differences) = match &restored.outcome {
+                Outcome::LeftOut(why) => (Some(why.to_string()), None, &[][..]),
+                Outcome::Failed(why) => (Some(why.clone()), None, &[][..]),
+                Outcome::Blocked(by) => (None, Some(named(&view.plan.items[*by].archived)), &[][..]),
+                Outcome::Different(differences) => (None, None, differences.as_slice()),
+                Outcome::WouldBeCreated
+                | Outcome::Created
+                | Outcome::AlreadyBack
+                | Outcome::Same
+                | Outcome::NotTried => (None, None, &[][..]),
+            };
+            RestoredJson {
+                object: named(&item.archived),
+                archived_namespace: item.archived.moved_from.as_deref(),
+                outcome: &restored.outcome,
+                current_uid: restored.uid.as_deref(),
+                because,
+                needs,
+                differences,
+                unowned: &restored.detached,
+                unfinished: &restored.unfinished,
+                still_names: &item.still_named,
+            }
+        });
+        RestorationDocument {
+            head: Head::new("Restoration", view.gaps, view.resources.server()),
+            dry_run: match view.mode {
+                Mode::Apply => None,
+                Mode::ServerDryRun => Some("server"),
+                Mode::ClientDryRun => Some("client"),
+            },
+            objects: objects.collect(),
+            lost: view.lost(),
+            summary: SummaryJson {
+                created: view.count(|it| matches!(it, Outcome::Created | Outcome::WouldBeCreated)),
+                existing: view.count(|it| matches!(it, Outcome::Same | Outcome::AlreadyBack)),
+                different: view.count(|it| matches!(it, Outcome::Different(_))),
+                left_out: view.count(|it| matches!(it, Outcome::LeftOut(_))),
+                failed: view.count(|it| matches!(it, Outcome::Failed(_) | Outcome::Blocked(_))),
+                not_tried: view.count(|it| matches!(it, Outcome::NotTried)),
+                unfinished: view.restored.iter().filter(|restored| !restored.unfinished.is_empty()).count(),
+            },
+        }
+    }
+}
+
+fn named(archived: &Archived) -> ObjectJson<'_> {
+    let place = &archived.place;
+    ObjectJson {
+        api_version: place.api_version.clone(),
+        kind: &place.kind,
+        namespace: Some(place.namespace.as_str()).filter(|namespace| !namespace.is_empty()),
+        name: &place.name,
+        uid: &archived.uid,
+    }
 }

@@ -1,29 +1,246 @@
-//! The result of a delete as text: first how it ended, then what differs from the plan, what blocks the remaining
-//! objects, and what to do about it.
+//! The result of a delete or a sweep, as text, as a document and as a picture.
 
-use std::io::{self, Write};
+#[cfg(test)]
+mod tests;
 
-use crate::render::{
-    headline::Headline,
-    lines::{self, Line},
-    output::TextOptions,
-    sections::{Heading, Said, Sections, more_lines},
-    states::Fate,
-    style::Tone,
+use std::{
+    collections::HashMap,
+    io::{self, Write},
+    path::Path,
+    time::Duration,
 };
+
+use serde::Serialize;
+
 use gc_cluster::act::{Answered, Ended, Followed, Sent};
 use gc_core::{
-    command_line::ShellCommand,
-    model::{Identity, group_of},
+    command_line::{Kubectl, ShellCommand},
+    doctor::Code,
+    document::Head,
+    model::{Gap, Identity, ServerVersion, group_of},
     plan::{
-        OutcomeKind,
-        tracker::{Blocker, Relation, UnexpectedOutcome, UnplannedObject},
+        OutcomeKind, Summary,
+        tracker::{Blocker, Progress, Relation, UnexpectedOutcome, UnplannedObject},
     },
+    server::Propagation,
     simulate::State,
     wording::{count, duration, thousands},
 };
 
-use super::{DeletionView, surprises, went_all_the_same};
+use super::{
+    escape::visible,
+    lines::{self, Line},
+    output::{Format, Output, TextOptions},
+    picture::{Fate, Picture, PictureOptions, Row, Verdict, View, folded, of_identity, row_of, section},
+    plan::VerdictJson,
+    sections::{Heading, Said, Sections, more_lines},
+    states::Headline,
+    style::Tone,
+};
+
+/// A finished delete, with what is needed to describe it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DeletionView<'a> {
+    pub propagation: Propagation,
+    /// The namespace in view; objects elsewhere are printed with theirs.
+    pub namespace: Option<&'a str>,
+    pub gaps: &'a [Gap],
+    /// The version of the server.
+    pub server: Option<&'a ServerVersion>,
+    /// The verdict on the plan; `None` if there was none.
+    pub verdict: Option<&'a VerdictJson>,
+    /// What the plan predicted.
+    pub planned: Summary,
+    /// How many objects an obstacle keeps from following, as planned.
+    pub prevented: usize,
+    /// The answers to the DELETEs of the targets.
+    pub sent: &'a [Sent],
+    /// What happened after the DELETEs; `None` if the cascade was not followed.
+    pub followed: Option<&'a Followed>,
+    /// Time since the first DELETE.
+    pub took: Duration,
+    /// The objects that `--keep` preserved as intended.
+    pub kept: &'a [Identity],
+    /// Messages about kept objects that are not as intended.
+    pub unfinished: &'a [String],
+    /// The archive file, if one was written.
+    pub archive: Option<&'a Path>,
+    /// kubectl with the flags that select the cluster, for printed commands.
+    pub kubectl: &'a Kubectl,
+    /// For a sweep, which has no targets: the objects that could not be written or read, and why.
+    pub sweep: Option<&'a [(Identity, String)]>,
+    /// The picture of the plan, not folded, if the result is drawn.
+    pub drawn: Option<&'a Picture>,
+}
+
+/// `kind: Deletion`
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DeletionDocument<'a> {
+    #[serde(flatten)]
+    head: Head,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'a VerdictJson>,
+    propagation: Propagation,
+    targets: &'a [Sent],
+    planned: Summary,
+    #[serde(flatten)]
+    result: ResultJson<'a>,
+    #[serde(skip_serializing_if = "<[Identity]>::is_empty")]
+    kept: &'a [Identity],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    unfinished: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archive: Option<String>,
+}
+
+/// The result, compared with the plan.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResultJson<'a> {
+    ended: &'static str,
+    /// Time since the first DELETE, in seconds.
+    seconds: f64,
+    /// For how many seconds the collector had not acted, if that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collector_idle: Option<f64>,
+    /// The code of the doctor's finding, if nobody collects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finding: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seen: Option<Progress>,
+    unexpected: &'a [UnexpectedOutcome],
+    blockers: &'a [Blocker],
+    unplanned: &'a [UnplannedObject],
+    /// Of a sweep: what could not be written or read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<Vec<FailedJson<'a>>>,
+}
+
+#[derive(Serialize)]
+struct FailedJson<'a> {
+    object: &'a Identity,
+    reason: &'a str,
+}
+
+impl Output for DeletionView<'_> {
+    fn document(&self) -> impl Serialize {
+        DeletionDocument {
+            head: Head::new("Deletion", self.gaps, self.server),
+            verdict: self.verdict,
+            propagation: self.propagation,
+            targets: self.sent,
+            planned: self.planned,
+            result: self.result_json(),
+            kept: self.kept,
+            unfinished: self.unfinished,
+            archive: self.archive.map(|path| path.display().to_string()),
+        }
+    }
+
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+        write(self, options, out)
+    }
+
+    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
+        Some(picture(self, options))
+    }
+
+    fn other(&self, format: Format) -> Option<String> {
+        (format == Format::Name).then(|| self.names())
+    }
+}
+
+impl<'a> DeletionView<'a> {
+    /// The result, for the document of a sweep.
+    pub fn result(&self) -> impl Serialize {
+        self.result_json()
+    }
+
+    fn result_json(&self) -> ResultJson<'a> {
+        let failed = |failing: &'a [(Identity, String)]| {
+            failing.iter().map(|(object, reason)| FailedJson { object, reason }).collect()
+        };
+        ResultJson {
+            ended: self.ended(),
+            seconds: (self.took.as_secs_f64() * 1_000.0).round() / 1_000.0,
+            collector_idle: self.followed.and_then(|followed| followed.collector_idle).map(|idle| idle.as_secs_f64()),
+            finding: self.followed.and_then(|followed| match (&followed.manager_away, followed.collector_idle) {
+                (Some(_), _) => Some(Code::CollectorStopped.name()),
+                (None, Some(_)) => Some(Code::CollectorIdle.name()),
+                (None, None) => None,
+            }),
+            seen: self.followed.map(|followed| followed.progress),
+            unexpected: self.followed.map_or(&[], |followed| &followed.otherwise),
+            blockers: self.followed.map_or(&[], |followed| &followed.blockers),
+            unplanned: self.followed.map_or(&[], |followed| &followed.outside),
+            failed: self.sweep.map(failed),
+        }
+    }
+
+    /// The outcome in one word; its meaning never changes.
+    fn ended(&self) -> &'static str {
+        match self.followed.map(|followed| followed.ended) {
+            _ if self.is_not_done() => "NotDeleted",
+            None => "NotFollowed",
+            Some(Ended::AsPlanned) => "AsPlanned",
+            Some(Ended::Otherwise) => "Unexpected",
+            Some(Ended::Stuck) => "Stuck",
+            Some(Ended::TimedOut) => "TimedOut",
+            Some(Ended::CalledOff) => "Interrupted",
+        }
+    }
+
+    /// `kind.group/name` of the targets that are terminating or gone, one per line, as kubectl's own `delete -o name`.
+    fn names(&self) -> String {
+        let done = self.sent.iter().filter(|sent| !sent.answered.failed());
+        done.map(|sent| format!("{}\n", visible(&full_name(&sent.target)))).collect()
+    }
+
+    /// Whether the outcome is bad: objects remain, or something differs from the plan.
+    pub fn bad_news(&self) -> bool {
+        self.followed.is_some_and(|followed| match followed.ended {
+            Ended::CalledOff => false,
+            _ if followed.manager_away.is_some() => true,
+            Ended::AsPlanned => followed.left > 0 || self.prevented > 0 || surprises(followed) > 0,
+            Ended::Otherwise if went_all_the_same(followed) => false,
+            Ended::Otherwise | Ended::Stuck | Ended::TimedOut => true,
+        })
+    }
+
+    /// Whether a request failed, or the cascade was not followed as requested.
+    pub fn failed(&self) -> bool {
+        let called_off = self.followed.is_some_and(|followed| followed.ended == Ended::CalledOff);
+        let in_vain = self.sweep.is_some_and(|failing| !failing.is_empty());
+        called_off || in_vain || self.sent.iter().any(|sent| sent.answered.failed())
+    }
+
+    /// Whether certainly no target was deleted.
+    fn is_not_done(&self) -> bool {
+        self.sweep.is_none() && !self.sent.iter().any(|sent| sent.answered.may_be_done())
+    }
+}
+
+/// Whether all differences are objects that were expected to get stuck and are gone: a finalizer was removed by a
+/// controller that the plan didn't know to be running.
+fn went_all_the_same(followed: &Followed) -> bool {
+    let let_go = |otherwise: &UnexpectedOutcome| {
+        otherwise.actual == OutcomeKind::Deleted
+            && otherwise.predicted.iter().all(|kind| *kind == OutcomeKind::Terminating)
+    };
+    followed.left == 0 && surprises(followed) == 0 && followed.otherwise.iter().all(let_go)
+}
+
+/// How many objects were deleted that existed at planning time and were predicted to stay.
+fn surprises(followed: &Followed) -> usize {
+    followed.outside.iter().filter(|one| !one.new && (one.gone || one.terminating)).count()
+}
+
+/// `kind.group/name`, as kubectl takes it.
+fn full_name(object: &Identity) -> String {
+    let group = object.api_version.split_once('/').map(|(group, _)| format!(".{group}")).unwrap_or_default();
+    format!("{}{group}/{}", object.kind.to_lowercase(), object.name)
+}
 
 /// At most this many objects of a kind are named, unless the output is wide.
 const NAMED: usize = 10;
@@ -31,7 +248,7 @@ const NAMED: usize = 10;
 const FAILED: (Fate, &str) = (Fate::Error, "failed");
 
 /// Writes the whole text.
-pub(super) fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (headline, sentence) = verdict(view);
     lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)?;
     let most = if options.wide { usize::MAX } else { NAMED };
@@ -47,7 +264,7 @@ pub(super) fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mu
 }
 
 /// Lines of one sort.
-pub(super) struct Group<'a> {
+struct Group<'a> {
     pub lines: Vec<(&'a Identity, Line)>,
     /// How many there would be if none were left out.
     all: usize,
@@ -61,7 +278,7 @@ impl<'a> Group<'a> {
 
 /// What differs from the plan, what blocks the remaining objects, and what else went, each with at most so many lines,
 /// but for the targets.
-pub(super) fn groups<'a>(view: &DeletionView<'a>, most: usize) -> Vec<Group<'a>> {
+fn groups<'a>(view: &DeletionView<'a>, most: usize) -> Vec<Group<'a>> {
     let not_done = view.sent.iter().filter_map(|sent| Some((&sent.target, not_done(view, sent)?))).collect();
     let failed = Group::of(view.sweep.unwrap_or_default(), most, |(object, why)| {
         (object, line(view, object, FAILED, Tone::Error, vec![why.clone()]))
@@ -76,10 +293,8 @@ pub(super) fn groups<'a>(view: &DeletionView<'a>, most: usize) -> Vec<Group<'a>>
     groups
 }
 
-pub(super) type Verdict = (Headline, String);
-
 /// How it ended, in a word and a sentence.
-pub(super) fn verdict(view: &DeletionView<'_>) -> Verdict {
+fn verdict(view: &DeletionView<'_>) -> (Headline, String) {
     let failed = view.sent.iter().filter(|sent| sent.answered.failed()).count();
     if view.is_not_done() {
         return (Headline::NotDone, "nothing was deleted.".to_owned());
@@ -283,7 +498,7 @@ fn outside_line(view: &DeletionView<'_>, outside: &UnplannedObject) -> Line {
 }
 
 /// The command to run next if objects remain.
-pub(super) fn next(view: &DeletionView<'_>, followed: &Followed) -> Option<ShellCommand> {
+fn next(view: &DeletionView<'_>, followed: &Followed) -> Option<ShellCommand> {
     if followed.manager_away.is_some() {
         return view.kubectl.plugin("sweep").in_namespace(view.namespace.unwrap_or_default());
     }
@@ -312,4 +527,83 @@ fn line(
 ) -> Line {
     let column = (tone, fate.column_of(word).1);
     Line::new(&named(object, view.namespace)).becomes(fate, column).remarked(Tone::Plain, remarks)
+}
+
+/// So many of many similar objects without dependents have rows of their own if they are folded.
+const SAMPLES: usize = 3;
+
+/// Draws what happened.
+fn picture(view: &DeletionView<'_>, options: &PictureOptions<'_>) -> Picture {
+    let mut picture = view.drawn.cloned().unwrap_or_default();
+    (picture.kind, picture.title) = match view.sweep {
+        Some(_) => ("Sweep", "Sweep: what came of it".to_owned()),
+        None => ("Deletion", title(view)),
+    };
+    let planned = picture.views.into_iter().nth(picture.shown).unwrap_or_default();
+    let mut rows = planned.rows;
+    let mut row_of_uid: HashMap<String, usize> = HashMap::new();
+    for (index, row) in rows.iter_mut().enumerate() {
+        let Some(object) = row.object.map(|object| &picture.objects[object]) else { continue };
+        row_of_uid.entry(object.uid.clone()).or_insert(index);
+        now(view, &object.uid, row);
+    }
+    for Group { lines, .. } in groups(view, usize::MAX) {
+        for (object, line) in lines {
+            let told = row_of(&line, &[]);
+            match row_of_uid.get(&object.uid) {
+                Some(row) => {
+                    let row = &mut rows[*row];
+                    (row.fate, row.word, row.detail) = (told.fate, told.word, told.detail);
+                }
+                None => {
+                    row_of_uid.insert(object.uid.clone(), rows.len());
+                    picture.objects.push(of_identity(object, options.commands));
+                    rows.push(Row { object: Some(picture.objects.len() - 1), ..told });
+                }
+            }
+        }
+    }
+    let (headline, sentence) = verdict(view);
+    let next = view.followed.and_then(|followed| next(view, followed)).map(|command| command.to_string());
+    let sections =
+        [section(Heading::Then, view.unfinished.to_vec()), section(Heading::Next, next.into_iter().collect())];
+    // What waited when it was planned may be gone.
+    let (sections, waits) = (sections.into_iter().flatten().collect(), Vec::new());
+    let drawn = View { verdict: Some(Verdict::of(headline, sentence)), rows, waits, sections, ..planned };
+    picture.views = Vec::new();
+    picture.shown = 0;
+    let drawn = if options.fold { folded(&picture, drawn, SAMPLES) } else { drawn };
+    picture.views.push(drawn);
+    picture
+}
+
+fn title(view: &DeletionView<'_>) -> String {
+    let what = match view.sent {
+        [one] => one.target.short_name(),
+        many => count(many.len(), "target", "targets"),
+    };
+    format!("Delete: {what}, {}", view.propagation.name().to_lowercase())
+}
+
+/// Says what came of the object of a row, instead of what was planned.
+fn now(view: &DeletionView<'_>, uid: &str, row: &mut Row) {
+    let end = match view.followed {
+        Some(followed) => followed.ends.get(uid).copied(),
+        None => view.sent.iter().find(|sent| sent.target.uid == uid).and_then(|sent| match sent.answered {
+            Answered::Removed => Some(OutcomeKind::Deleted),
+            Answered::Accepted => Some(OutcomeKind::Terminating),
+            _ => None,
+        }),
+    };
+    let (fate, word) = match end {
+        Some(OutcomeKind::Deleted) => (Fate::Deleted, "deleted"),
+        Some(OutcomeKind::Terminating) => (Fate::Waits, "Terminating"),
+        Some(OutcomeKind::Orphaned | OutcomeKind::Detached | OutcomeKind::Unblocked) => (Fate::Kept, "kept"),
+        Some(OutcomeKind::Unchanged) => (Fate::Untouched, "unchanged"),
+        None => (Fate::Unsure, "not followed"),
+    };
+    if row.word != word {
+        row.detail = format!("planned: {}", row.word);
+    }
+    (row.fate, row.word, row.story) = (fate, word.to_owned(), Vec::new());
 }

@@ -1,19 +1,76 @@
-//! Each happening as a line of text.
+//! The account of `watch`: one line of text, or one document, for each happening.
+
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
-use crate::render::{escape::visible, style::Tone, words::wrapped};
+use jiff::{Timestamp, tz::TimeZone};
+use serde::Serialize;
+
 use gc_core::{
-    account::{Change, DeletionPolicy, Happening, Loop, Millis, Missing, Owner, OwnerState, Summary, What},
-    model::Identity,
+    account::{
+        Change, Content, DeletionPolicy, Happening, Holds, Loop, Millis, Missing, Owner, OwnerState, Reason, Summary,
+        What, time,
+    },
+    document::API_VERSION,
+    model::{Identity, ServerVersion},
     restore::MANAGER,
-    wording::{age, count, grouped, some_of, thousands},
+    wording::{age, and_more, count, grouped, some_of, thousands},
 };
 
 use super::{
-    AccountOptions,
-    words::{Words, finalizers, named, with_uid},
+    document::json_line,
+    escape::visible,
+    style::{Style, Tone},
+    words::wrapped,
 };
+
+/// How to write the lines.
+#[derive(Clone, Debug)]
+pub struct AccountOptions<'a> {
+    /// Whether objects of several namespaces are told of.
+    pub namespaces: bool,
+    /// The width of the terminal; `None`: no line is broken.
+    pub width: Option<usize>,
+    pub style: &'a Style,
+    pub zone: jiff::tz::TimeZone,
+    /// The version of the server, if it tells it: every document says whether it is tested.
+    pub server: Option<&'a ServerVersion>,
+}
+
+/// A happening as JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WatchEventJson<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<&'a ServerVersion>,
+    time: String,
+    r#type: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<&'a Identity>,
+    #[serde(flatten)]
+    what: &'a What,
+}
+
+/// A happening as a document, with its line break.
+pub fn document(happening: &Happening, options: &AccountOptions<'_>) -> String {
+    let words = Words { namespaces: options.namespaces, zone: &options.zone };
+    let Happening { at, what } = happening;
+    json_line(&WatchEventJson {
+        api_version: API_VERSION,
+        kind: "WatchEvent",
+        server: options.server,
+        time: time(*at),
+        r#type: what.name(),
+        message: words.what(what),
+        object: what.object(),
+        what,
+    })
+}
 
 /// The columns of the time and the space after it.
 const TIME: usize = 9;
@@ -52,7 +109,7 @@ fn tone(what: &What) -> Tone {
 
 impl Words<'_> {
     /// A happening in words, without its time.
-    pub(super) fn what(&self, what: &What) -> String {
+    fn what(&self, what: &What) -> String {
         match what {
             What::Watching { resources, missing } => {
                 let mut text = format!("Watching {}.", count(*resources, "resource", "resources"));
@@ -194,7 +251,7 @@ fn maker(manager: &str) -> &str {
 }
 
 /// The makers of a loop, for a sentence.
-pub(super) fn makers_of(managers: &[String]) -> String {
+fn makers_of(managers: &[String]) -> String {
     let mut makers: Vec<&str> = managers.iter().map(|manager| maker(manager)).collect();
     makers.dedup();
     makers.join(", ")
@@ -213,7 +270,7 @@ fn ordinal(number: u32) -> String {
 }
 
 /// Resources that are not watched, grouped by reason.
-pub(super) fn not_seen(missing: &[Missing]) -> String {
+fn not_seen(missing: &[Missing]) -> String {
     let by_reason = grouped(missing.iter().map(|Missing { resource, why }| (why, resource.as_str())));
     let reasons = by_reason.iter().map(|(why, resources)| format!("{} ({why})", some_of(resources, NAMED)));
     reasons.collect::<Vec<_>>().join("; ")
@@ -259,4 +316,141 @@ fn looped(found: &Loop) -> String {
         object.placed(),
         with_uid(owner)
     )
+}
+
+/// How many owners a line names.
+const OWNERS: usize = 3;
+
+/// Names objects and times as one account does.
+struct Words<'a> {
+    pub namespaces: bool,
+    pub zone: &'a TimeZone,
+}
+
+impl Words<'_> {
+    /// `Kind/name`, with its namespace if that isn't clear.
+    fn object(&self, object: &Identity) -> String {
+        if self.namespaces { object.placed() } else { object.short_name() }
+    }
+
+    /// The time of day.
+    fn time(&self, at: Millis) -> String {
+        let time = Timestamp::from_millisecond(at).unwrap_or_default();
+        time.to_zoned(self.zone.clone()).strftime("%H:%M:%S").to_string()
+    }
+
+    /// What is known of each owner: `its owner Runner/a (uid …) does not exist`.
+    fn owners(&self, owners: &[Owner]) -> String {
+        let mut described: Vec<String> = owners.iter().take(OWNERS).map(|owner| self.owner(owner)).collect();
+        if owners.len() > OWNERS {
+            described.push(format!("and {}", count(owners.len() - OWNERS, "more owner", "more owners")));
+        }
+        described.join("; ")
+    }
+
+    fn owner(&self, owner: &Owner) -> String {
+        let name = named(owner);
+        match &owner.state {
+            OwnerState::SeenGoing { at, policy } => {
+                let how = match policy {
+                    Some(DeletionPolicy::Background) => " in the background",
+                    Some(DeletionPolicy::Foreground) => " in the foreground",
+                    Some(DeletionPolicy::Orphan) => " with --cascade=orphan",
+                    None => "",
+                };
+                format!("its owner {name} was deleted{how} at {}", self.time(*at))
+            }
+            OwnerState::Absent { current_uid: None } => format!("its owner {} does not exist", with_uid(owner)),
+            OwnerState::Absent { current_uid: Some(uid) } => {
+                format!("its owner {} does not exist, {name} has uid {uid} now", with_uid(owner))
+            }
+            OwnerState::Waiting => format!("its owner {name} is being deleted in the foreground"),
+            OwnerState::Exists { terminating: false, .. } => format!("its owner {name} exists"),
+            OwnerState::Exists { orphaning: true, .. } => {
+                format!("its owner {name} is being deleted with --cascade=orphan")
+            }
+            OwnerState::Exists { .. } => {
+                format!("its owner {name} exists: it is Terminating, but not in the foreground")
+            }
+            OwnerState::Watched => format!("its owner {name} exists, as far as its watch shows"),
+            OwnerState::Unknown(why) => format!("its owner {} is unknown ({why})", with_uid(owner)),
+        }
+    }
+
+    /// Why an object goes; `going` is the verb if the collector does it, `deleted` otherwise.
+    fn reason(&self, why: &Reason, going: &str, deleted: &str) -> String {
+        match why {
+            Reason::OwnersGone { owners } if why.is_certain() => format!("{going}: {}", self.owners(owners)),
+            Reason::OwnersGone { owners } => format!("probably {going}: {}", self.owners(owners)),
+            Reason::OwnerWaits { owners } => format!("{going}: {}", self.owners(owners)),
+            Reason::Namespace { name } => format!("{deleted} with Namespace/{name}, which is being deleted"),
+            Reason::Definition { name } => {
+                format!("{deleted} with CustomResourceDefinition/{name}, which is being deleted")
+            }
+            Reason::NoOwner => format!("{deleted}, not by the collector: it has no owner"),
+            Reason::OwnerExists { owners } => format!("{deleted}, not by the collector: {}", self.keeping(owners)),
+            Reason::Unknown { owners } => format!("{deleted}; by whom is unknown: {}", self.owners(owners)),
+            Reason::WhileLost => "gone; when and why is unknown, because its watch was lost".to_owned(),
+        }
+    }
+
+    /// Of several owners, those that exist explain why the collector keeps an object.
+    fn keeping(&self, owners: &[Owner]) -> String {
+        let exists = |owner: &&Owner| matches!(owner.state, OwnerState::Exists { .. } | OwnerState::Watched);
+        let keeping: Vec<Owner> = owners.iter().filter(exists).cloned().collect();
+        self.owners(&keeping)
+    }
+
+    /// What a Terminating object waits for.
+    fn holds(&self, object: &Identity, holds: &Holds) -> String {
+        let mut waits: Vec<String> = Vec::new();
+        if !holds.finalizers.is_empty() {
+            waits.push(finalizers(&holds.finalizers));
+        }
+        if holds.blocking_count > 0 {
+            let named: Vec<String> = holds.blocking.iter().map(|dependent| self.object(dependent)).collect();
+            let more = and_more(holds.blocking_count.saturating_sub(named.len()));
+            let word = if holds.blocking_count == 1 { "its dependent" } else { "its dependents" };
+            waits.push(format!("{word} {}{more}", named.join(", ")));
+        }
+        if holds.orphaning {
+            waits.push("the collector, which frees its dependents".to_owned());
+        }
+        match holds.grace {
+            Some(grace) if object.kind == "Pod" => waits.push(format!("its kubelet (grace period {})", age(grace))),
+            Some(grace) => waits.push(format!("its grace period of {}", age(grace))),
+            None => {}
+        }
+        waits.extend(holds.content.as_ref().and_then(|content| self.content(object, content)));
+        waits.join("; ")
+    }
+
+    fn content(&self, object: &Identity, content: &Content) -> Option<String> {
+        if content.objects == 0 {
+            return None;
+        }
+        let what = if object.kind == "Namespace" { "in it" } else { "of its kind" };
+        let mut text = format!("{} {what}", count(content.objects, "object", "objects"));
+        if !content.held.is_empty() {
+            let held: Vec<String> = content.held.iter().map(Identity::short_name).collect();
+            text += &format!(", with finalizers: {}", held.join(", "));
+        }
+        Some(text)
+    }
+}
+
+/// `finalizers a, b`
+fn finalizers(names: &[String]) -> String {
+    let word = if names.len() == 1 { "finalizer" } else { "finalizers" };
+    format!("{word} {}", names.join(", "))
+}
+
+/// `Kind/name` of an owner.
+fn named(owner: &Owner) -> String {
+    format!("{}/{}", owner.kind, owner.name)
+}
+
+/// `Kind/name (uid …)` of an owner.
+fn with_uid(owner: &Owner) -> String {
+    format!("{} (uid {})", named(owner), owner.uid)
 }
