@@ -201,3 +201,49 @@ fn what_is_in_use_names_its_users() {
         says(&on(&objects, &format!("plan {target}")), &["WAITS: ", user]);
     }
 }
+
+/// R9.40: a claim stays while a snapshot of it is being taken, and says so; a ready one keeps nothing.
+#[test]
+fn a_claim_waits_for_the_snapshots_being_taken_of_it() {
+    const GROUP: &str = "snapshot.storage.k8s.io/v1";
+    let claim = |more: Value| {
+        let finalizers = json!(["snapshot.storage.kubernetes.io/pvc-as-source-protection"]);
+        let mut claim = object(("v1", "PersistentVolumeClaim"), "data", json!({ "finalizers": finalizers }));
+        claim["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        claim["spec"] = json!({});
+        claim
+    };
+    let taken = |of: &str, status: Value| {
+        let mut snapshot = object((GROUP, "VolumeSnapshot"), "daily", json!({}));
+        snapshot["spec"] = json!({"source": {"persistentVolumeClaimName": of}});
+        snapshot["status"] = status;
+        snapshot
+    };
+    for (of, status, waits) in [
+        ("data", json!({"readyToUse": false}), true),
+        ("data", json!({}), true),
+        ("data", json!({"readyToUse": true}), false),
+        ("other", json!({}), false),
+    ] {
+        let deleted = claim(json!({"deletionTimestamp": DELETED}));
+        for (claim, line, until) in [
+            (claim(json!({})), "plan", "WAITS: nothing goes at once"),
+            (deleted.clone(), "plan", "waits for VolumeSnapshot/daily to be ready to use"),
+            (deleted.clone(), "explain", "until VolumeSnapshot/daily is ready or deleted."),
+            (deleted, "doctor", "it waits for VolumeSnapshot/daily to be ready to use."),
+        ] {
+            let objects = [claim, taken(of, status.clone()), running("snapshot-controller")];
+            let ran = on(&objects, &format!("{line} pvc/data -n vault"));
+            assert_eq!(ran.out.contains("VolumeSnapshot/daily"), waits, "{ran}");
+            assert!(!waits || ran.out.contains(until), "{ran}");
+        }
+    }
+    // One that is deleted, too, keeps nothing.
+    let objects = [claim(json!({})), taken("data", json!({})), running("snapshot-controller")];
+    says_not(&on(&objects, "plan pvc/data volumesnapshot/daily -n vault"), &["to be ready to use"]);
+    // What can't be read may be such a snapshot.
+    let mut bare = taken("data", json!({}));
+    bare.as_object_mut().unwrap().remove("spec");
+    let objects = [claim(json!({})), bare, running("snapshot-controller")];
+    says(&on(&objects, "plan pvc/data -n vault"), &["WAITS: ", "then 1 goes; not certain."]);
+}

@@ -186,6 +186,9 @@ fn remarks(
         let finished = view.snapshot.facts.has_finished(line.object);
         remarks.push(if finished { "has finished, and uses it" } else { "uses it" }.to_owned());
     }
+    if remarks.is_empty() && view.snapshot.facts.is_being_taken(line.object) {
+        remarks.push("is being taken of it".to_owned());
+    }
     if line.above {
         remarks = vec!["see above".to_owned()];
     } else if line.waits_for.len() > SHOWN {

@@ -362,9 +362,12 @@ fn until(view: &ExplainView<'_>, explanation: &Explanation) -> String {
 /// That these are deleted: a clause.
 fn deleted(view: &ExplainView<'_>, objects: &[ObjectId]) -> String {
     let finished = objects.iter().all(|id| view.snapshot.facts.has_finished(*id));
+    let taken = objects.iter().all(|id| view.snapshot.facts.is_being_taken(*id));
     match objects.len() {
         0 => "what it waits for is deleted".to_owned(),
         1 if finished => format!("{}, which has finished, is deleted", view.names(objects, NAMED)),
+        1 if taken => format!("{} is ready or deleted", view.names(objects, NAMED)),
+        _ if taken => format!("{} are ready or deleted", view.names(objects, NAMED)),
         1 => format!("{} is deleted", view.names(objects, NAMED)),
         _ => format!("{} are deleted", view.names(objects, NAMED)),
     }

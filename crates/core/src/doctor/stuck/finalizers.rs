@@ -236,7 +236,9 @@ fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> 
         let users = holds.iter().flat_map(|(finalizer, _)| case.stage.users_that_keep(*id, *finalizer).found);
         let users: Vec<ObjectId> = users.collect();
         if !users.is_empty() {
-            return Some(format!("{} is in use by {}.", whose(*id), case.names(&users, Some(*id))));
+            let taken = users.iter().all(|user| case.snapshot().facts.is_being_taken(*user));
+            let until = if taken { " until that is ready to use" } else { "" };
+            return Some(format!("{} is in use by {}{until}.", whose(*id), case.names(&users, Some(*id))));
         }
         let said = case.snapshot().facts.said(*id);
         let of = if objects.len() == 1 { String::new() } else { format!(" of {}", whose(*id)) };

@@ -111,7 +111,9 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let mut related = sorted(objects.iter().flat_map(|id| course.of(*id).waits_for.iter().copied()));
     related.retain(|id| objects.binary_search(id).is_err());
     if !progress.waits_for.is_empty() {
-        reasons.push(format!("it waits for {}", case.names(progress.waits_for, Some(first))));
+        let taken = progress.waits_for.iter().all(|id| snapshot.facts.is_being_taken(*id));
+        let until = if taken { " to be ready to use" } else { "" };
+        reasons.push(format!("it waits for {}{until}", case.names(progress.waits_for, Some(first))));
     }
     if reasons.is_empty() {
         reasons.push("the API server or the collector is about to remove it".to_owned());

@@ -22,6 +22,8 @@ pub enum Naming {
     Label(&'static str),
     /// By a field of theirs; lists on the way to it are read through.
     Field(&'static str),
+    /// By what their own facts say.
+    Fact,
 }
 
 const USERS: &[KnownUsers] = &[
@@ -93,6 +95,13 @@ const USERS: &[KnownUsers] = &[
         kinds: &[("karpenter.sh", "NodeClaim")],
         naming: Naming::Field("spec.nodeClassRef.name"),
     },
+    // kubernetes-csi/external-snapshotter pkg/common-controller/snapshot_controller.go:isPVCBeingUsed
+    KnownUsers {
+        finalizer: "snapshot.storage.kubernetes.io/pvc-as-source-protection",
+        of: "PersistentVolumeClaim",
+        kinds: &[("snapshot.storage.k8s.io", "VolumeSnapshot")],
+        naming: Naming::Fact,
+    },
 ];
 
 /// What keeps this finalizer of an object of a kind in its place, if anything does.
@@ -105,7 +114,7 @@ fn naming_fields<'k>(group: &'k str, kind: &'k str) -> impl Iterator<Item = &'st
     let of_kind = move |users: &&KnownUsers| users.kinds.contains(&(group, kind));
     USERS.iter().filter(of_kind).filter_map(|users| match users.naming {
         Naming::Field(field) => Some(field),
-        Naming::Namespace | Naming::Label(_) => None,
+        Naming::Namespace | Naming::Label(_) | Naming::Fact => None,
     })
 }
 

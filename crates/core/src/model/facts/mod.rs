@@ -242,8 +242,8 @@ impl Facts {
         self.reclaim.remove(&object);
     }
 
-    /// Drops the facts that change without a change of metadata: liveness, readiness, availability and namespace
-    /// conditions. They must be read again before they are reported.
+    /// Drops the facts that change without a change of metadata: liveness, readiness, availability,
+    /// snapshots in progress and namespace conditions. They must be read again before they are reported.
     pub fn forget_what_passes(&mut self) {
         for place in &mut self.known {
             let Some(fact) = place else { continue };
@@ -251,8 +251,9 @@ impl Facts {
                 *fact = Arc::new(Fact::Node(NodeFacts { kubelet: None, ..facts.clone() }));
             }
             let aggregated = matches!(&**fact, Fact::ApiService(facts) if facts.service.is_some());
+            let is_taken = matches!(&**fact, Fact::VolumeSnapshot(facts) if facts.taken_of.is_some());
             let passes = matches!(**fact, Fact::Lease(_) | Fact::Workload(_) | Fact::Slice(_) | Fact::Namespace(_));
-            if aggregated || passes {
+            if aggregated || is_taken || passes {
                 *place = None;
                 self.len -= 1;
             }
@@ -274,6 +275,11 @@ impl Facts {
     /// Whether an object is a pod whose containers have ended for good, as far as was read.
     pub fn has_finished(&self, object: ObjectId) -> bool {
         self.pod(object).is_some_and(PodFacts::finished)
+    }
+
+    /// Whether an object is a VolumeSnapshot that is not ready to use yet, as far as was read.
+    pub fn is_being_taken(&self, object: ObjectId) -> bool {
+        self.volume_snapshot(object).is_some_and(|facts| facts.taken_of.is_some())
     }
 
     /// The facts of a pod, if read.
@@ -474,6 +480,15 @@ impl Facts {
     pub fn policy(&self, object: ObjectId) -> Option<&PolicyFacts> {
         match self.get(object) {
             Some(Fact::Policy(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The names of what an object says it uses, and so keeps (R9.40), if read.
+    pub(crate) fn uses(&self, object: ObjectId) -> Option<&[String]> {
+        match self.get(object) {
+            Some(Fact::Policy(facts)) => Some(&facts.uses),
+            Some(Fact::VolumeSnapshot(facts)) => Some(facts.taken_of.as_slice()),
             _ => None,
         }
     }

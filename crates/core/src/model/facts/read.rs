@@ -277,7 +277,11 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             renewed: object.text(&["spec", "renewTime"]).and_then(|time| unix_seconds(&time)),
         }),
         ("snapshot.storage.k8s.io", "VolumeSnapshot") => {
-            Fact::VolumeSnapshot(SnapshotFacts { content: object.name(&["status", "boundVolumeSnapshotContentName"]) })
+            let is_ready = at(object.0, &["status", "readyToUse"]) == Some(&Value::Bool(true));
+            Fact::VolumeSnapshot(SnapshotFacts {
+                content: object.name(&["status", "boundVolumeSnapshotContentName"]),
+                taken_of: object.name(&["spec", "source", "persistentVolumeClaimName"]).filter(|_| !is_ready),
+            })
         }
         ("snapshot.storage.k8s.io", "VolumeSnapshotContent") => Fact::VolumeSnapshotContent(SnapshotContentFacts {
             deletion_policy: object.text(&["spec", "deletionPolicy"]),

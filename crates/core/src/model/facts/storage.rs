@@ -163,12 +163,17 @@ pub struct ClaimFacts {
     pub attributes_class: Option<String>,
 }
 
-/// The content of a VolumeSnapshot.
+/// The content and source of a VolumeSnapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SnapshotFacts {
     /// `status.boundVolumeSnapshotContentName`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+    /// The claim that it is being taken of: `spec.source.persistentVolumeClaimName`, as long as `status.readyToUse` is
+    /// not true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_of: Option<String>,
 }
 
 /// What happens to the data of a deleted VolumeSnapshotContent.

@@ -41,7 +41,9 @@ impl SimContext<'_> {
             let names_it = match users.naming {
                 Naming::Namespace => Some(true),
                 Naming::Label(key) => Some(snapshot.label(user, key) == Some(name)),
-                Naming::Field(_) => snapshot.facts.policy(user).map(|facts| facts.uses.iter().any(|used| used == name)),
+                Naming::Field(_) | Naming::Fact => {
+                    snapshot.facts.uses(user).map(|uses| uses.iter().any(|used| used == name))
+                }
             };
             match names_it.filter(|_| is_near) {
                 Some(true) => keepers.found.push(user),
