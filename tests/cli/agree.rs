@@ -167,6 +167,31 @@ fn conditions_are_believed() {
     assert_eq!(ran.code, 2, "{ran}");
 }
 
+/// What nobody can read, because no version of it is served, is the cause, and how to serve it comes next.
+#[test]
+fn a_definition_that_serves_nothing_says_so() {
+    let definition = |terminating: bool| {
+        let mut definition = failing_definition("could not confirm zero CustomResources remaining");
+        definition["spec"]["versions"][0]["served"] = json!(false);
+        let versions = definition["spec"]["versions"].as_array_mut().unwrap();
+        versions.insert(0, json!({"name": "v1alpha1", "served": false, "storage": false}));
+        definition["status"]["conditions"][1]["reason"] = json!("InstanceDeletionCheck");
+        if !terminating {
+            definition["metadata"].as_object_mut().unwrap().remove("deletionTimestamp");
+            definition["status"]["conditions"].as_array_mut().unwrap().pop();
+        }
+        definition
+    };
+    let why = "none of its versions is served, so its custom resources cannot be read";
+    let serve = r#"-p '[{"op":"test","path":"/spec/versions/1/name","value":"v1"},{"op":"replace","path":"/spec/versions/1/served","value":true}]'"#;
+    let ran = on(&[definition(false)], "plan crd/lockers.bank.dev");
+    says(&ran, &["UNSURE: no version of lockers.bank.dev is served, 1 object goes.", why, serve]);
+    let ran = on(&[definition(false)], "plan crd/lockers.bank.dev -o wide");
+    says(&ran, &[&format!("not certain: {why}")]);
+    says(&on(&[definition(true)], "explain crd/lockers.bank.dev"), &[why]);
+    says(&on(&[definition(true)], "doctor"), &[serve]);
+}
+
 /// The CRD of Lockers, Terminating; the API server says why it can't delete them.
 pub(super) fn failing_definition(message: &str) -> Value {
     let mut definition = object(

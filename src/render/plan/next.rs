@@ -86,11 +86,15 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         };
         view.snapshot.object(*target).terminating() && view.outcome(*target).filter(ends_at_once).is_none()
     };
+    let served = serve_again(view);
     if view.plan.outcomes.is_empty() || request.targets.iter().all(waits) {
         let first = read_first(view).map(Said::from);
-        return first.into_iter().chain(keep_data(view)).chain(explain_what_waits(view)).collect();
+        return served.into_iter().chain(first).chain(keep_data(view)).chain(explain_what_waits(view)).collect();
     }
     if !view.plan.stuck() {
+        if !served.is_empty() {
+            return keep_data(view).into_iter().chain(served).collect();
+        }
         let first = delete_first(view);
         if view.to_be_done || !first.is_empty() {
             return if view.to_be_done { Vec::new() } else { keep_data(view).into_iter().chain(first).collect() };
@@ -133,6 +137,18 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         said.push(Said::from("run kubectl gc tree to see which objects block it"));
     }
     said
+}
+
+/// What makes the instances of CRDs readable that serve no version.
+fn serve_again(view: &PlanView<'_>) -> Vec<Said> {
+    let unread = |outcome: &&Outcome| view.snapshot.unread_instances(outcome.object).is_some();
+    let definitions = view.plan.outcomes.iter().filter(unread);
+    let serve = definitions.filter_map(|outcome| view.commands().serve(outcome.object));
+    let commands: Vec<Said> = serve.map(Said::command).collect();
+    match commands.is_empty() {
+        true => commands,
+        false => [Said::from("serve the custom resources, then plan again:")].into_iter().chain(commands).collect(),
+    }
 }
 
 /// What to read before a target that orphans its dependents is deleted again, in another way: it would go, and the

@@ -212,7 +212,7 @@ fn unread(view: &PlanView<'_>, object: ObjectId) -> String {
     };
     let unread: Vec<Reference> = holder.owners.iter().filter(is_unread).copied().collect();
     match unread.as_slice() {
-        [] => "something it depends on is not known".to_owned(),
+        [] => view.snapshot.unread_instances(object).unwrap_or("something it depends on is not known").to_owned(),
         [_] => format!("its owner {} could not be read", owners_named(view.snapshot, &unread)),
         _ => format!("its owners {} could not be read", owners_named(view.snapshot, &unread)),
     }

@@ -725,6 +725,14 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
         ReasonKind::Open(Uncertainty::Effect) => {
             format!("what is lost with {} could not be read", view.by_kind(reason.objects.iter().copied()))
         }
+        ReasonKind::Open(Uncertainty::Gap)
+            if let [definition] = reason.objects.as_slice()
+                && view.snapshot.unread_instances(*definition).is_some() =>
+        {
+            let unserved = view.snapshot.facts.definition(*definition).is_some_and(|facts| facts.unserved.is_some());
+            let name = view.snapshot.name(*definition);
+            if unserved { format!("no version of {name} is served") } else { format!("discovery does not list {name}") }
+        }
         ReasonKind::Open(why) => {
             let [one, many] = why.row().reason;
             format!("{} {}", count(number, "outcome", "outcomes"), if number == 1 { one } else { many })

@@ -211,3 +211,46 @@ fn a_definition_whose_instances_cannot_be_converted_stays() {
             .any(|condition| condition["type"] == "Terminating" && condition["reason"] == "InstanceDeletionFailed")
     });
 }
+
+/// R1.26: without a served version, the API server deletes the instances all the same. One with a finalizer keeps its
+/// CRD, and nobody can free it before it is served again.
+#[test]
+fn a_definition_without_a_served_version_takes_its_instances_along() {
+    let cluster = Alone::start(&Options::default());
+    let path = |plural: &str| format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.odd.test");
+    let instance = |kind: &str, finalizers: &[&str]| {
+        json!({"apiVersion": "odd.test/v1", "kind": kind,
+            "metadata": {"name": "one", "namespace": "default", "finalizers": finalizers}})
+    };
+    for (kind, plural, finalizers) in [("Jar", "jars", &[][..]), ("Box", "boxes", &[HOLD])] {
+        let definition = odd(kind, plural, &["v1"]);
+        cluster.create(&definition);
+        cluster.create(instance(kind, finalizers));
+        let mut changed = definition["spec"].clone();
+        changed["versions"][0]["served"] = json!(false);
+        cluster.patch(&path(plural), &json!({ "spec": changed }));
+        cluster.wait_until("the kind to be served no more", Duration::from_secs(30), || {
+            !cluster.ask(&http::Method::GET, &format!("/apis/odd.test/v1/{plural}"), None).is_success()
+                && !cluster.discovers(["odd.test", "v1", plural])
+        });
+        let ran = cluster.gc(&["plan", &format!("crd/{plural}.odd.test")]);
+        let said = ran.expect(0);
+        let why = format!("UNSURE: no version of {plural}.odd.test is served, ");
+        assert!(said.contains(&why) && said.contains("/spec/versions/0/served"), "{said}");
+        cluster.delete(&path(plural), Some("Background"), None);
+    }
+    wait_until("the first to go", Duration::from_secs(30), || cluster.get(&path("jars")).is_none());
+    let stored = |plural: &str| cluster.etcd_get(&format!("/registry/odd.test/{plural}/default/one"));
+    assert!(stored("jars").is_none(), "its instance went, too");
+    cluster.wait_until("the API server to delete the other", Duration::from_secs(30), || {
+        stored("boxes").is_some_and(|bytes| String::from_utf8_lossy(&bytes).contains("deletionTimestamp"))
+    });
+    let serve = json!([{"op": "replace", "path": "/spec/versions/0/served", "value": true}]);
+    let left = || cluster.get("/apis/odd.test/v1/namespaces/default/boxes/one");
+    assert!(left().is_none() && cluster.get(&path("boxes")).is_some(), "it waits for what nobody can read");
+    let answer = cluster.ask(&http::Method::PATCH, &path("boxes"), Some(("application/json-patch+json", &serve)));
+    assert!(answer.is_success(), "{}", answer.text());
+    cluster.wait_until("it to be served again", Duration::from_secs(30), || left().is_some());
+    cluster.patch("/apis/odd.test/v1/namespaces/default/boxes/one", &json!({"metadata": {"finalizers": null}}));
+    wait_until("both to go", Duration::from_secs(30), || cluster.get(&path("boxes")).is_none());
+}

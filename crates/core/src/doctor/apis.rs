@@ -279,19 +279,23 @@ fn stuck(case: &Case<'_>, id: ObjectId, said: &str) -> Finding {
     // The name of a CRD is that of its resource. A dump may contain any name.
     let name = Some(snapshot.text(snapshot.object(id).name)).filter(|name| name.split('.').all(is_label));
     let look = name.map(|name| case.kubectl.verb("get").args([name, "--all-namespaces"]));
+    let hidden = snapshot.unread_instances(id).map(|why| format!("; {why}")).unwrap_or_default();
     Finding {
-        message: format!("Terminating{}. {said}.", since(case, &[id])),
+        message: format!("Terminating{}. {said}{hidden}.", since(case, &[id])),
         consequence: "The CRD and its instances stay until what the API server says is mended. Then all of them are \
                       deleted, because the CRD is being deleted."
             .to_owned(),
         objects: vec![id],
-        remedies: vec![
-            Remedy::new("see which instances are left", look),
-            Remedy::new(
-                "delete them, as the API server would: its answers say what is wrong",
-                case.commands().delete(&left, "background", &[]),
-            ),
-        ],
+        remedies: match case.commands().serve(id).filter(|_| snapshot.unread_instances(id).is_some()) {
+            Some(serve) => vec![Remedy::new("serve its instances, so that they can be read and freed", Some(serve))],
+            None => vec![
+                Remedy::new("see which instances are left", look),
+                Remedy::new(
+                    "delete them, as the API server would: its answers say what is wrong",
+                    case.commands().delete(&left, "background", &[]),
+                ),
+            ],
+        },
         related: left,
         ..Finding::of(Code::DefinitionStuck, snapshot.text(snapshot.object(id).uid))
     }

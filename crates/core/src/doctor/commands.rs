@@ -274,6 +274,14 @@ impl Commands<'_> {
         Some(self.about("patch", id)?.args(["--type=merge", "-p", &fields.to_string()]))
     }
 
+    /// Serves the storage version of a CRD that serves none.
+    pub fn serve(self, definition: ObjectId) -> Option<ShellCommand> {
+        let stored = self.snapshot.facts.definition(definition)?.unserved.as_deref()?;
+        let path = |field| format!("/spec/versions/{}/{field}", stored.place);
+        let same = json!({"op": "test", "path": path("name"), "value": stored.name});
+        self.patch(definition, vec![same, json!({"op": "replace", "path": path("served"), "value": true})])
+    }
+
     /// A test that the reference is unchanged, by its uid. Without a uid, the whole object must be unchanged.
     fn same_reference(self, id: ObjectId, place: usize) -> Value {
         let object = self.snapshot.object(id);

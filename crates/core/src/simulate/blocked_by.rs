@@ -72,6 +72,8 @@ impl BlockedBy {
                     _ => None,
                 });
                 let evidence = evidence.or_else(|| left_by_job_controller(snapshot, object, finalizer));
+                let hidden = || snapshot.unread_instances(object).filter(|_| finalizer == Symbol::DEFINITION);
+                let evidence = evidence.or_else(|| hidden().map(str::to_owned));
                 let controller = self.controller(snapshot, object).filter(|_| state != State::Stuck);
                 let remark = match controller {
                     Some(controller) => format!("{controller} must remove finalizer {}", self.name(snapshot)),

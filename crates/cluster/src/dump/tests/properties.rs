@@ -227,9 +227,8 @@ fn fact() -> impl Strategy<Value = Fact> {
         Just(Fact::Account(facts::AccountFacts {})),
         (short(), option::of(short())).prop_map(|(account, uid)| Fact::Token(facts::TokenFacts { account, uid })),
         vec(short(), 0..2).prop_map(|pods| Fact::Node(facts::NodeFacts { pods: Some(pods), kubelet: None })),
-        (option::of(short()), option::of(short())).prop_map(|(content, taken_of)| {
-            Fact::VolumeSnapshot(facts::SnapshotFacts { content, taken_of })
-        }),
+        (option::of(short()), option::of(short()))
+            .prop_map(|(content, taken_of)| { Fact::VolumeSnapshot(facts::SnapshotFacts { content, taken_of }) }),
         (option::of(short()), option::of(short())).prop_map(|(deletion_policy, snapshot)| {
             Fact::VolumeSnapshotContent(facts::SnapshotContentFacts { deletion_policy, snapshot })
         }),

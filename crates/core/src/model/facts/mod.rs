@@ -43,6 +43,7 @@ pub use said::{contains_said, may_say_why, read_said};
 pub use selector::{LabelRequirement, LabelSelector};
 pub use serving::{
     ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts, ResourceClaimFacts, ServiceCidrFacts,
+    StoredVersion,
 };
 pub(crate) use serving::{CONTENT_FAILURE, FINALIZERS_REMAIN, REMAINS};
 pub use setters::Setter;

@@ -9,8 +9,8 @@ use super::{
     DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts,
     NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, QuotaFacts, Required,
     ResourceClaimFacts, ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts,
-    StorageClassFacts, TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule,
-    WorkloadFacts,
+    StorageClassFacts, StoredVersion, TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts,
+    WebhookRule, WorkloadFacts,
     limits::limits,
     values::{at, list, unix_seconds},
 };
@@ -485,9 +485,21 @@ fn definition(object: Whole<'_>) -> DefinitionFacts {
         conversion: webhook
             .and_then(|conversion| Whole(at(conversion, &["webhook", "clientConfig"])?).backend())
             .map(Box::new),
+        unserved: unserved(object).map(Box::new),
         revised: at(object.0, &["metadata", "generation"]).and_then(Value::as_i64).is_some_and(|number| number > 1),
         conditions,
     }
+}
+
+/// The storage version of a CRD that serves no version.
+fn unserved(definition: Whole<'_>) -> Option<StoredVersion> {
+    let is = |version: &Value, key: &str| version[key] == Value::Bool(true);
+    let versions = at(definition.0, &["spec", "versions"])?.as_array()?;
+    if versions.iter().any(|version| is(version, "served")) {
+        return None;
+    }
+    let place = versions.iter().position(|version| is(version, "storage"))?;
+    Some(StoredVersion { place, name: Whole(&versions[place]).name(&["name"])? })
 }
 
 fn api_service(object: Whole<'_>) -> ApiServiceFacts {

@@ -164,6 +164,9 @@ pub struct DefinitionFacts {
     /// The webhook that converts between versions, if there is one and there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion: Option<Box<Backend>>,
+    /// The version that its instances are stored in, if no version is served: nobody can read them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unserved: Option<Box<StoredVersion>>,
     /// Whether its spec has changed since it was made: its schema may refuse what was stored before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub revised: bool,
@@ -172,7 +175,25 @@ pub struct DefinitionFacts {
     pub conditions: Vec<Condition>,
 }
 
+/// The version of a CustomResourceDefinition in which its instances are stored.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct StoredVersion {
+    /// Its place in `spec.versions`.
+    pub place: usize,
+    pub name: String,
+}
+
 impl DefinitionFacts {
+    /// Resources whose storage overlaps with built-in ones.
+    const OVERLAPPING: [(&str, &str); 2] =
+        [("apiregistration.k8s.io", "apiservices"), ("apiextensions.k8s.io", "customresourcedefinitions")];
+
+    /// Whether its instances are deleted with it: not those of a CRD that was never established, or that overlaps a
+    /// built-in resource (R1.26).
+    pub(crate) fn deletes_instances(&self) -> bool {
+        self.established && !Self::OVERLAPPING.contains(&(self.group.as_str(), self.plural.as_str()))
+    }
+
     /// Whether there is anything to convert, with so many versions and so many that were ever stored.
     pub fn may_convert(versions: [usize; 2]) -> bool {
         versions != [1, 1]

@@ -46,6 +46,19 @@ pub fn group_version_of_service(name: &str) -> Option<String> {
 pub const API_SERVICE: (&str, &str) = ("apiregistration.k8s.io", "APIService");
 
 impl Snapshot {
+    /// Why nobody can read the instances of a CRD, which go with it all the same (R1.26): a clause.
+    pub fn unread_instances(&self, definition: ObjectId) -> Option<&'static str> {
+        let facts = self.facts.definition(definition)?;
+        let is_served = self.resources.by_group_plural(&facts.group, &facts.plural).is_some();
+        if is_served || !facts.deletes_instances() {
+            return None;
+        }
+        Some(match facts.unserved {
+            Some(_) => "none of its versions is served, so its custom resources cannot be read",
+            None => "discovery does not list its kind, so its custom resources cannot be read",
+        })
+    }
+
     /// Gaps for the group versions that an APIService names, and discovery doesn't: an aggregator or a gateway left
     /// them out. Whoever may not list APIServices learns of none.
     pub fn named_by_services_only(&self) -> Vec<Gap> {

@@ -23,11 +23,6 @@ use crate::{
 
 use super::{ActorResult, Assumption, ContentOrder, progress::Pass};
 
-/// Resources whose storage overlaps with built-in ones: the CRD finalizer controller doesn't delete their instances
-/// (R1.26).
-const OVERLAPPING: [(&str, &str); 2] =
-    [("apiregistration.k8s.io", "apiservices"), ("apiextensions.k8s.io", "customresourcedefinitions")];
-
 /// How many objects are deleted before the collector catches up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BatchSize {
@@ -269,8 +264,7 @@ impl World<'_, '_> {
             self.doubtful.insert(object);
             return ActorResult::Done;
         };
-        // R1.26: no clean-up for a CRD that was never established.
-        let searches = facts.established && !OVERLAPPING.contains(&(facts.group.as_str(), facts.plural.as_str()));
+        let searches = facts.deletes_instances();
         // A CRD without a served version may still have instances, which are deleted.
         if searches && !context.instances(object).is_some_and(|resource| context.snapshot.covers(resource, None)) {
             self.doubtful.insert(object);
