@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{LOCKER, claim, object, on, owners, says, says_not},
+    agree::{DELETED, LOCKER, claim, object, on, owners, says, says_not},
     field::{at_ten, namespace, node, pod},
 };
 
@@ -113,4 +113,28 @@ fn storage_and_fleets_are_known_by_their_finalizers() {
         says(&of(kind, finalizer, json!({})), &[says_it]);
     }
     says(&of(repository, fleet, json!({"keepResources": true})), &["its managed objects are kept (keepResources)"]);
+}
+
+/// A volume whose data could not be deleted says why, in its controller's words.
+#[test]
+fn a_failed_volume_says_why() {
+    let said = "rpc error: code = Internal desc = volume h is still attached";
+    let failed = |more: Value| {
+        let [_, mut volume] = claim("nobody");
+        volume["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        volume["status"] = json!({"phase": "Failed", "message": format!("{said}.\n")});
+        volume
+    };
+    let lives = [failed(json!({}))];
+    says(&on(&lives, "plan pv/pv1 -o wide"), &[&format!("it is Failed: {said}")]);
+    says(&on(&lives, "explain pv/pv1"), &[&format!("it is Failed: {said}")]);
+    let finalizers = json!(["external-provisioner.volume.kubernetes.io/finalizer"]);
+    let goes = [failed(json!({"finalizers": finalizers, "deletionTimestamp": DELETED})), at_ten()];
+    for line in ["plan pv/pv1 -o wide", "explain pv/pv1", "doctor"] {
+        let ran = on(&goes, line);
+        assert_eq!(ran.out.matches(said).count(), 1, "{ran}");
+    }
+    let mut bound = failed(json!({}));
+    bound["status"]["phase"] = json!("Bound");
+    says_not(&on(&[bound], "explain pv/pv1"), &[said]);
 }

@@ -23,7 +23,7 @@ use gc_core::{
     },
     document::{Head, Named},
     model::{ObjectId, Reference, Rule, Symbol, facts::Condition},
-    simulate::{BlockedBy, Controllers, Next, NoAction, OutcomeKind, State, Uncertainty},
+    simulate::{BlockedBy, Controllers, Next, NoAction, OutcomeKind, State, Uncertainty, says_why},
     tree::ResolvedReference,
     wording::{count, thousands},
 };
@@ -312,6 +312,7 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
     sections.add(Heading::Why, finalizers(view, explanation));
     sections.add(Heading::Why, causes(view, explanation));
     sections.add(Heading::Why, conditions(view, explanation, &verdict.sentence));
+    sections.add(Heading::Why, failed(view, explanation));
 
     sections.add(Heading::Then, next(explanation, wide));
     sections.add(Heading::Then, end(view, explanation));
@@ -351,6 +352,17 @@ fn finalizers(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     let more = all.len().saturating_sub(FINALIZERS);
     let more = (more > 0).then(|| format!("and {} more; -o json has all", thousands(more)));
     all.into_iter().take(FINALIZERS).map(describe).chain(more).map(Into::into).collect()
+}
+
+/// Why the data of a volume could not be deleted, unless a finalizer or a finding says it.
+fn failed(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
+    let failure = view.snapshot.facts.volume(explanation.object)?.failure.as_deref()?;
+    let quotes = |story: &FinalizerStory| says_why(view.snapshot, explanation.object, story.finalizer).is_some();
+    let in_tree = tells_waits(explanation) && explanation.finalizers.iter().any(quotes);
+    let stories = explanation.finalizers.iter().map(|story| &story.message);
+    let mut told = stories.chain(explanation.findings.iter().map(|finding| &finding.message));
+    let is_told = in_tree || told.any(|told| told.contains(failure));
+    (!is_told).then(|| format!("it is Failed: {failure}"))
 }
 
 /// What is in a Namespace.

@@ -59,7 +59,9 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
     let own = match outcome.kind {
         OutcomeKind::Deleted => {
             let remark = grace(view, outcome).or_else(|| mismatched_reference(view, outcome));
-            vec![held_later(view, outcome.object), remark.unwrap_or_default()]
+            let failure = view.snapshot.facts.volume(outcome.object).and_then(|facts| facts.failure.as_deref());
+            let failed = failure.map(|failure| format!("it is Failed: {failure}"));
+            vec![held_later(view, outcome.object), remark.or(failed).unwrap_or_default()]
         }
         OutcomeKind::Terminating => vec![held(view, outcome)],
         // A sweep begins to handle it and cannot finish.

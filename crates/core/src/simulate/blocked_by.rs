@@ -195,10 +195,9 @@ impl BlockedBy {
 /// `; its controller says: …`, for the first finalizer of a Terminating object that is not the collector's, if its
 /// status says why it is not deleted.
 pub fn says_why(snapshot: &Snapshot, object: ObjectId, finalizer: Symbol) -> Option<String> {
-    let said = snapshot.facts.said(object);
+    let said = snapshot.facts.why_not_deleted(object)?;
     let mut finalizers = snapshot.object(object).finalizers.iter().filter(|of| !of.is_collectors_finalizer());
-    let is_told = !said.is_empty() && finalizers.next() == Some(&finalizer);
-    is_told.then(|| format!("; its controller says: {}", said.join("; ")))
+    (finalizers.next() == Some(&finalizer)).then(|| format!("; its controller says: {said}"))
 }
 
 /// The CRD whose conversion webhook fails, by the index of the gap.

@@ -240,9 +240,9 @@ fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> 
             let until = if taken { " until that is ready to use" } else { "" };
             return Some(format!("{} is in use by {}{until}.", whose(*id), case.names(&users, Some(*id))));
         }
-        let said = case.snapshot().facts.said(*id);
+        let said = case.snapshot().facts.why_not_deleted(*id)?;
         let of = if objects.len() == 1 { String::new() } else { format!(" of {}", whose(*id)) };
-        (!said.is_empty()).then(|| format!("Its controller says{of}: {}.", said.join("; ")))
+        Some(format!("Its controller says{of}: {said}."))
     })
 }
 

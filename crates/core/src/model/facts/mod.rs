@@ -221,6 +221,13 @@ impl Facts {
         self.told.get(&object).map_or(&[], |told| &*told.said)
     }
 
+    /// What an object's controller says of why it is not deleted, as far as it was read.
+    pub fn why_not_deleted(&self, object: ObjectId) -> Option<String> {
+        let said = self.said(object).join("; ");
+        let failure = || self.volume(object)?.failure.as_deref().map(str::to_owned);
+        Some(said).filter(|said| !said.is_empty()).or_else(failure)
+    }
+
     /// Records what decides when the cluster removes an object by itself.
     pub fn insert_reclaim(&mut self, object: ObjectId, facts: ReclaimFacts) {
         self.reclaim.insert(object, facts);

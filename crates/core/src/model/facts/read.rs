@@ -12,6 +12,7 @@ use super::{
     StorageClassFacts, StoredVersion, TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts,
     WebhookRule, WorkloadFacts,
     limits::limits,
+    said::in_one_line,
     values::{at, list, unix_seconds},
 };
 use crate::{
@@ -441,11 +442,14 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
     let heeds_class = object.annotation(VolumeDeleter::PROVISIONED_BY).is_some_and(StorageClassFacts::heeds);
     let class = object.name(&["spec", "storageClassName"]).filter(|_| heeds_class);
     let is_on_host = at(object.0, &["spec", "hostPath", "path"]).is_some() && nodes_of(object).is_empty();
+    let phase = object.text(&["status", "phase"]);
+    let failure = object.text(&["status", "message"]).filter(|_| phase.as_deref() == Some("Failed"));
     VolumeFacts {
         reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]),
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}").into()),
         claim_uid: object.text(&["spec", "claimRef", "uid"]).filter(|uid| !uid.is_empty()).map(Into::into),
-        phase: object.text(&["status", "phase"]),
+        phase,
+        failure: failure.map(|said| in_one_line(&said)).filter(|said| !said.is_empty()).map(Into::into),
         deleted_by: VolumeDeleter::of(
             object.annotation(VolumeDeleter::PROVISIONED_BY),
             object.annotation(VolumeDeleter::MIGRATED_TO),

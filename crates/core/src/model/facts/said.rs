@@ -115,7 +115,7 @@ pub fn read_said(group: &str, kind: &str, object: &Value) -> Vec<String> {
 }
 
 /// A message without line breaks, and cut where it is too long.
-fn in_one_line(message: &str) -> String {
+pub(super) fn in_one_line(message: &str) -> String {
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &line[..end]),
