@@ -12,7 +12,7 @@ use gc_core::{
         effects::{EffectKind, known_users},
         gaps::each_once,
     },
-    plan::{Note, NoteKind, Outcome, Summary},
+    plan::{Note, NoteKind, Outcome, OutsideEffect, Summary},
     server::Propagation,
     simulate::{
         BlockedBy, Cause, FinalizerController, Kubelet, OutcomeKind, State, converter, foreign_spec_finalizers,
@@ -214,7 +214,9 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     }
     let blockers = || view.stuck().flat_map(|outcome| &outcome.waits_for);
     if said.is_empty() && blockers().any(|other| remarks::is_doubted(view, *other)) {
-        said.push(Said::from("let the sweep treat what is not served as gone, as the collector does; see what it does:"));
+        said.push(Said::from(
+            "let the sweep treat what is not served as gone, as the collector does; see what it does:",
+        ));
         said.push(Said::command(view.kubectl.plugin("sweep").args(["--trust-missing-apis", "--dry-run"])));
     }
     if said.is_empty() && view.plan.stuck() {
@@ -239,7 +241,7 @@ enum First {
     Delete,
     /// They are being deleted already.
     Await,
-    /// Nobody asked to delete them: they may be worth more than their controller.
+    /// Nobody asked to delete them, or what their controller deletes with them: it may be worth more than that.
     Plan,
 }
 
@@ -256,7 +258,11 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let held = abandoned.flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
     let held = held.map(|(id, finalizer)| (First::Plan, id, BlockedBy::Finalizer(finalizer)));
     let is_leaving = |id: ObjectId| view.snapshot.object(id).terminating();
-    let first = |id: ObjectId| if is_leaving(id) { First::Await } else { First::Delete };
+    let first = |id: ObjectId| match (is_leaving(id), takes_more_along(view, id)) {
+        (true, _) => First::Await,
+        (false, true) => First::Plan,
+        (false, false) => First::Delete,
+    };
     let stays = |outcome: &&Outcome| matches!(outcome.state, Some(State::Stuck | State::Unknown));
     let staying = view.first_end().filter(stays);
     let staying = staying
@@ -490,7 +496,7 @@ fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
     let each = some.iter().filter_map(|volume| commands.retain(*volume));
     let each: Vec<String> = each.map(|command| command.to_string()).collect();
     if each.is_empty() {
-        return Vec::new();
+        return keep_outside(view);
     }
     let which = match volumes.len() {
         1 => "its volume".to_owned(),
@@ -506,7 +512,30 @@ fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
         Some(command) => vec![Said::Together(each, command.to_string())],
         None => each.into_iter().map(Said::Command).collect(),
     };
-    [Said::Text(text)].into_iter().chain(retain).collect()
+    [Said::Text(text)].into_iter().chain(retain).chain(keep_outside(view)).collect()
+}
+
+/// Whether the controller of an object deletes more with it: data, other objects, or what is outside the cluster.
+fn takes_more_along(view: &PlanView<'_>, object: ObjectId) -> bool {
+    use EffectKind::{DataLost, ExternalDeleted, ObjectsDeleted};
+    let is_more =
+        |effect: &OutsideEffect| [DataLost, ExternalDeleted, ObjectsDeleted].iter().any(|of| effect.may_be(*of));
+    view.effects_of(object).any(is_more)
+}
+
+/// How to keep what the controllers of objects delete with them.
+fn keep_outside(view: &PlanView<'_>) -> Vec<Said> {
+    let objects: BTreeSet<ObjectId> = view.plan.all_effects().map(|effect| effect.object).collect();
+    let acting: Vec<ObjectId> = objects.into_iter().filter(|object| takes_more_along(view, *object)).collect();
+    let of_object = |object: &ObjectId| Some((*object, view.commands().keep_outside(*object)?));
+    let commands: Vec<(ObjectId, ShellCommand)> = acting.iter().filter_map(of_object).collect();
+    let text = match commands.as_slice() {
+        [] => return Vec::new(),
+        [(one, _)] => format!("to keep what is deleted with {}, first:", view.name(*one)),
+        many => format!("to keep what is deleted with {} objects, first:", thousands(many.len())),
+    };
+    let shown = commands.iter().take(MOST_TARGETS).map(|(_, command)| Said::command(command));
+    std::iter::once(Said::Text(text)).chain(shown).collect()
 }
 
 /// What the user wants to keep with a policy that keeps none of it.

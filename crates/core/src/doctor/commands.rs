@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use crate::{
     command_line::{Kubectl, ShellCommand, is_api_version, object_word},
     graph::OwnerGraph,
-    model::{Mapping, ObjectId, Reference, ResourceId, Snapshot, Symbol},
+    model::{
+        Mapping, ObjectId, Reference, ResourceId, Snapshot, Symbol,
+        effects::{Policy, PolicyEffect},
+    },
 };
 
 use super::case::sorted;
@@ -255,6 +258,17 @@ impl Commands<'_> {
         let words: Option<Vec<String>> = volumes.iter().map(word).collect();
         let fields = json!({"spec": {"persistentVolumeReclaimPolicy": "Retain"}});
         Some(self.kubectl.verb("patch").args(words?).args(["--type=merge", "-p", &fields.to_string()]))
+    }
+
+    /// Makes an object's controller keep what the object stands for, if its policy allows that.
+    pub fn keep_outside(self, id: ObjectId) -> Option<ShellCommand> {
+        let object = self.snapshot.object(id);
+        let resource = self.snapshot.resources.get(object.resource);
+        let finalizers = object.finalizers.iter().map(|finalizer| self.snapshot.text(*finalizer));
+        let policy = Policy::of(&resource.group, &resource.kind, finalizers)?;
+        let facts = self.snapshot.facts.policy(id)?;
+        let acts = matches!(policy.says(facts), PolicyEffect::Act(_));
+        acts.then(|| policy.keeping(facts)).flatten().and_then(|fields| self.merge(id, &fields))
     }
 
     /// Whether [`Self::retain`] is for it.

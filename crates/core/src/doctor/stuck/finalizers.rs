@@ -17,7 +17,7 @@ use crate::{
     },
     model::{
         ObjectId, ResourceId, Symbol,
-        effects::{EffectKind, Pause, Policy, PolicyEffect, Severity, When, known_finalizer},
+        effects::{EffectKind, Pause, Severity, When, known_finalizer},
     },
     plan::{OutsideEffect, effects_of},
     server::OwnDelete,
@@ -396,7 +396,7 @@ fn remedies(
     };
     let then = if start.is_empty() { "" } else { ", then start the controller" };
     if !fires.outside.is_empty() {
-        let keep: Vec<ShellCommand> = objects.iter().filter_map(|id| keeping(case, *id)).collect();
+        let keep: Vec<ShellCommand> = objects.iter().filter_map(|id| commands.keep_outside(*id)).collect();
         let then_start = start.iter().filter(|_| !keep.is_empty());
         let removes = if start.is_empty() { ": its controller then removes" } else { ": it then removes" };
         let them = if fires.are_objects || objects.len() > 1 { "them" } else { "it" };
@@ -492,22 +492,4 @@ fn sparing(case: &Case<'_>, spared: &[ObjectId], held: &[ObjectId]) -> Vec<Shell
         (0..owners.len()).filter(|place| uids.contains(&owners[*place].uid)).collect()
     };
     spared.iter().flat_map(|id| case.commands().drop_references(*id, &places(*id))).collect()
-}
-
-/// The command that makes an object's controller keep what the object stands for, if its policy allows that.
-fn keeping(case: &Case<'_>, id: ObjectId) -> Option<ShellCommand> {
-    let snapshot = case.snapshot();
-    let object = snapshot.object(id);
-    let resource = snapshot.resources.get(object.resource);
-    let policy = Policy::of(
-        &resource.group,
-        &resource.kind,
-        object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)),
-    )?;
-    let facts = snapshot.facts.policy(id)?;
-    if matches!(policy.says(facts), PolicyEffect::Act(_)) {
-        case.commands().merge(id, &policy.keeping(facts)?)
-    } else {
-        None
-    }
 }

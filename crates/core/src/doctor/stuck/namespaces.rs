@@ -12,7 +12,7 @@ use crate::{
     },
     model::{ObjectId, effects::Severity, facts::Condition},
     server::OwnDelete,
-    simulate::{BlockedBy, State, foreign_spec_finalizers},
+    simulate::{BlockedBy, State, converter, foreign_spec_finalizers},
 };
 
 use super::{
@@ -132,6 +132,19 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
     }
 }
 
+/// The CRD whose conversion webhook failed, and that webhook, as the API server words it: `conversion webhook for
+/// GROUP/VERSION, Kind=KIND failed` (kubernetes/apiextensions-apiserver pkg/apiserver/conversion/webhook_converter.go).
+fn unconverted(case: &Case<'_>, message: &str) -> Option<(ObjectId, String)> {
+    let (version, rest) = message.split_once("conversion webhook for ")?.1.split_once(", Kind=")?;
+    let (group, kind) = (version.split_once('/')?.0, rest.split(' ').next()?);
+    let snapshot = case.snapshot();
+    let is_its = |id: &&ObjectId| {
+        snapshot.facts.definition(**id).is_some_and(|facts| facts.group == group && facts.kind == kind)
+    };
+    let definition = *case.stage.of_resource(case.stage.built_in.definitions?).iter().find(is_its)?;
+    Some((definition, converter(snapshot, definition)?))
+}
+
 /// A namespace that no other finding explains.
 fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let snapshot = case.snapshot();
@@ -200,7 +213,13 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         remedies.push(see("see which APIs do not answer", "apiservices"));
     }
     let is_told = refused(case, id).is_some();
-    if fails("webhook") && !is_told {
+    let converted = said.iter().filter(|condition| condition.fails()).find_map(|it| unconverted(case, &it.message));
+    if let Some((definition, by)) = converted {
+        let conversion = case.commands().about("get", definition);
+        let conversion = conversion.map(|command| command.args(["-o", "jsonpath={.spec.conversion}"]));
+        let what = format!("mend the conversion webhook of {}: {by}", snapshot.short_name(definition));
+        remedies.push(Remedy::new(what, conversion));
+    } else if fails("webhook") && !is_told {
         let webhooks = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
         remedies.push(see("see which webhooks are asked", webhooks));
     }

@@ -71,6 +71,22 @@ const ADD_ONS: &[AddOn] = &[
         labels: &["argo-workflows"],
         ..NONE
     },
+    // argoproj/argo-workflows workflow/common/common.go: FinalizerPodStatus, on pods.
+    AddOn {
+        name: "Argo Workflows",
+        domains: &["workflows.argoproj.io"],
+        workloads: &["workflow-controller"],
+        labels: &["argo-workflows"],
+        ..NONE
+    },
+    // argoproj/gitops-engine pkg/sync/hook/hook.go: HookFinalizer, on what an Application's hooks create anywhere.
+    AddOn {
+        name: "Argo CD",
+        domains: &["argocd.argoproj.io"],
+        workloads: &["argocd-application-controller", "gitops-application-controller"],
+        labels: &["argocd"],
+        ..NONE
+    },
     AddOn {
         name: "Argo",
         domains: &[".argoproj.io"],

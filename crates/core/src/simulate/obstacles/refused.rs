@@ -219,6 +219,9 @@ impl World<'_, '_> {
     fn is_needed_by_itself(&self, pod: ObjectId, above: ObjectId) -> bool {
         let context = self.context;
         let Some(obstacles) = &context.obstacles else { return false };
+        if self.serves_until_replaced(pod, above) {
+            return false;
+        }
         obstacles.admission.hooks.iter().any(|hook| {
             let is_asked = |object: &ObjectId| {
                 let resource = context.snapshot.resources.get(context.snapshot.object(*object).resource);
@@ -229,6 +232,19 @@ impl World<'_, '_> {
                 && [pod, above].iter().any(is_asked)
                 && matches!(&hook.reach(context).0, Reach::Served { pods, .. } if pods.contains(&pod))
         })
+    }
+
+    /// Whether another pod is made while this one still serves, in its grace period: a ReplicaSet counts no pod that is
+    /// being deleted (kubernetes/kubernetes pkg/controller/controller_utils.go:FilterActivePods), and where no other is
+    /// ready, kube-proxy keeps to pods that end (KEP-1669).
+    fn serves_until_replaced(&self, pod: ObjectId, above: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let counts_active = matches!(
+            snapshot.resources.get(snapshot.object(above).resource).kind.as_str(),
+            "ReplicaSet" | "ReplicationController"
+        );
+        let has_grace = |change: &Change| change.object == pod && matches!(change.cause, Cause::Kubelet);
+        counts_active && !snapshot.object(pod).terminating() && self.log.iter().any(has_grace)
     }
 
     /// Whether a pod that is gone, or another in its place, is made again. Nothing is created in a namespace that is
