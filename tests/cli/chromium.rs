@@ -1,6 +1,23 @@
-//! A real browser for tests: headless Chromium. Also part of the tests on clusters.
+//! Pages of `-o html` for tests: what they know, and a real browser, headless Chromium. Also part of the tests on
+//! clusters.
 
-use std::{fs, process::Command};
+use std::{fs, io::read_to_string, process::Command};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use flate2::read::GzDecoder;
+use serde_json::Value;
+
+/// What a page knows.
+#[track_caller]
+pub fn data(page: &str) -> Value {
+    let (before, rest) = page.split_once("\" id=\"picture\">").expect("a picture");
+    let (data, _) = rest.split_once("</script>").expect("its end");
+    if !before.ends_with("application/gzip") {
+        return serde_json::from_str(data).expect("JSON");
+    }
+    let packed = BASE64_STANDARD.decode(data).expect("base64");
+    serde_json::from_str(&read_to_string(GzDecoder::new(&*packed)).expect("gzip")).expect("JSON")
+}
 
 /// What stands in a page once its script has run, as markup.
 #[track_caller]

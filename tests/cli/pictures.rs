@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Command};
 use serde_json::{Value, json};
 
 use super::{
-    chromium::opened,
+    chromium::{data, opened},
     run::{LEFTOVERS, Ran, SHOP, gc, program, with_input, words},
 };
 
@@ -61,13 +61,6 @@ fn markup_drawn(args: &[&str], format: &str) -> String {
     let ran: Ran = with_input(&[args, &["--from", "-", "-o", format]].concat(), markup());
     assert!(ran.code == 0 || ran.code == 2, "{args:?} {ran}");
     ran.out
-}
-
-/// The JSON in a page.
-fn data(page: &str) -> Value {
-    let (_, rest) = page.split_once("id=\"picture\">").expect("a picture");
-    let (data, _) = rest.split_once("</script>").expect("its end");
-    serde_json::from_str(data).unwrap()
 }
 
 /// Runs a program on a file; it must be installed, as `CONTRIBUTING.md` says.

@@ -5,19 +5,11 @@ use std::{collections::BTreeMap, thread};
 use serde_json::{Value, json};
 
 use crate::{
-    chromium::opened,
+    chromium::{data, opened},
     delete::kit::{Family, config_map},
     plan::trial::Trial,
     sweep::uncollected,
 };
-
-/// What a page knows.
-#[track_caller]
-fn data(page: &str) -> Value {
-    let (_, rest) = page.split_once("id=\"picture\">").expect("a picture");
-    let (data, _) = rest.split_once("</script>").expect("its end");
-    serde_json::from_str(data).expect("JSON")
-}
 
 /// The word beside each object, by name.
 fn words(picture: &Value) -> BTreeMap<&str, &str> {

@@ -122,6 +122,7 @@ function start(page: HTMLElement, picture: Picture): void {
 async function textOf(picture: Element): Promise<string> {
   const text = picture.textContent ?? '';
   if (picture.getAttribute('type') !== 'application/gzip') return text;
+  if (!('DecompressionStream' in globalThis)) throw new Error('this browser is too old to unpack it');
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
 }
@@ -135,8 +136,8 @@ async function show(page: HTMLElement, picture: Element): Promise<void> {
     start(page, read);
     document.getElementById('text')?.remove();
   } catch (error) {
-    fill(page, h('p', { class: 'message' }, `This page can't show its picture: ${String(error)}. The text below says ` +
-      'the same; please report this.'));
+    fill(page, h('p', { class: 'message' }, `This page can't show its picture: ${(error as Error).message}. The text ` +
+      'below says the same.'));
     throw error;
   }
 }

@@ -465,6 +465,18 @@ test('without JavaScript the page has the text', async () => {
   await close();
 });
 
+pageTest('a packed picture is unpacked', () => html(shop(), true), async (page) => {
+  await expectLines(page, shop().views[0]!.rows.map((row) => row.title));
+});
+
+pageTest('a browser that cannot unpack says so, and keeps the text', () => html(shop(), true)
+  // Before the page's script runs; its policy knows only that one.
+  .replace(/<meta http-equiv[^>]*>/, '<script>delete window.DecompressionStream; window.onerror = () => true;' +
+    'addEventListener("unhandledrejection", (event) => event.preventDefault());</script>'), async (page) => {
+  assert.match(await text(page, 'body'), /^This page can't show its picture: this browser is too old to unpack it\. /);
+  assert.equal(await text(page, '#text'), TEXT);
+});
+
 test('a picture that cannot be read is told, not shown half', async () => {
   const { page, close } = await open(browser, html(shop()).replace('{"kind"', '{"kind'));
   assert.match(await text(page, 'body'), /This page can't show its picture[^]*the text of the command/);

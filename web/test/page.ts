@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import type { Picture } from '../src/picture.ts';
 
@@ -14,13 +15,16 @@ export const TEXT = 'STUCK: the text of the command.';
 /** Where distributions have it. */
 const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** The page of a picture. */
-export function html(picture: Picture): string {
+/** The page of a picture; as Rust, packed if that is asked for. */
+export function html(picture: Picture, isPacked = false): string {
   const json = JSON.stringify(picture).replace(/[<>&\p{C}\p{Zl}\p{Zp}]/gu, (c) => Array.from(
     { length: c.length }, (_, at) => `\\u${c.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''));
   const title = picture.title.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
   // In one pass: a title may itself say {{PICTURE}}.
-  const parts: Record<string, string> = { TITLE: title, TEXT, TYPE: 'application/json', PICTURE: json };
+  const parts: Record<string, string> = {
+    TITLE: title, TEXT, TYPE: isPacked ? 'application/gzip' : 'application/json',
+    PICTURE: isPacked ? gzipSync(json).toString('base64') : json,
+  };
   return TEMPLATE.replace(/\{\{(TITLE|TEXT|TYPE|PICTURE)\}\}/g, (_, part: string) => parts[part]!);
 }
 

@@ -17,7 +17,7 @@ const PAGE: &str = include_str!("../html/page.html");
 /// The text has at most this many lines.
 const MOST_LINES: usize = 2000;
 /// A larger picture is packed.
-const LARGE: usize = 256 * 1024;
+const LARGE: usize = 16 * 1024;
 
 /// A picture, and how the states look that its rows name.
 #[derive(Serialize)]
