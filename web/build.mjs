@@ -11,7 +11,7 @@ const out = join(here, '../src/render/html/page.html');
 
 async function bundle(entry, options) {
   const result = await build({
-    absWorkingDir: here, entryPoints: [entry], bundle: true, minify: true, write: false,
+    absWorkingDir: here, entryPoints: [entry], bundle: true, minify: true, charset: 'utf8', write: false,
     target: ['chrome100', 'firefox100', 'safari15.4'], legalComments: 'none', logLevel: 'warning', ...options,
   });
   return result.outputFiles[0].text.trim();

@@ -1,8 +1,6 @@
-// The rows of a view as a forest of lines, with many similar siblings folded into one. Nothing recurses: chains of
-// owners may be very long.
-import { grouped } from './dom.ts';
-import { look, titleOf, type Fate, type KubeObject, type Picture, type Row, type View } from './picture.ts';
-import { words, type State } from './state.ts';
+// The rows of a view as lines, with many similar siblings folded into one. Lines are numbered from top to bottom, and
+// all below a line comes right after it: so nothing recurses, and chains of owners may be very long.
+import { data, fateOf, grouped, isFinding, textOf, titleOf, words, type View } from './data.ts';
 
 /** More similar siblings than this are folded … */
 const FOLD_OVER = 12;
@@ -13,237 +11,242 @@ const WHOLE = 1500;
 /** … and of a larger one so many at first. */
 const OPEN_AT_FIRST = 400;
 
-/** States before this one are told of what is below a closed line. */
-const CALM = 'later';
+/** What the reader looks for: words, names of states, a kind, and a namespace (`-` for what has none). */
+export interface Filter {
+  search: string;
+  state: string;
+  kind: string;
+  namespace: string;
+}
 
-/** The words of findings, which are counted. */
-export const PLURALS: Partial<Record<Fate, string>> = { error: 'errors', warning: 'warnings', note: 'notes' };
+export type Forest = ReturnType<typeof forestOf>;
 
-/** A row of the view, or a fold of several. */
-export interface Line {
-  row: Row;
-  isFold: boolean;
-  /** Its object stands in no line of the view: its row is made up. */
-  isOutside: boolean;
-  /** The object of its row, and its number unless the row stands for several. */
-  object: KubeObject | undefined;
-  index: number | undefined;
-  parent: Line | undefined;
-  children: Line[];
-  /** How many lines it stands below, and how many of them are no folds. */
-  level: number;
-  depth: number;
-  /** How many rows are below it, and the worst state there. */
-  below: number;
-  worst: Fate;
-  isOpen: boolean;
-  /** Closed by hand while a filter opens what it finds. */
-  isClosed: boolean;
+/** Without a line, -1. */
+export function forestOf(view: View) {
+  const { rows } = view;
+  const { up, sizes } = folded(view);
+  const size = up.length;
+  const numbers = (value = 0, length = size): Int32Array => new Int32Array(length).fill(value);
+  /** The row of a line; of a fold, the first one in it. */
+  const row = numbers();
+  /** How many siblings a line folds; 0 if it is a row. */
+  const folds = numbers();
+  const parent = numbers(-1);
+  /** The first line that is not below it. */
+  const end = numbers();
+  /** How many lines it stands below, from 1. */
+  const level = numbers(1);
+  const lineOfRow = numbers();
+  /** Of objects, the line; -1 if it is outside of the view. */
+  const lineOf = numbers(-1, data.objects.name.length);
   /** The filter finds it, or something below it. */
-  matches: boolean;
-  isAbove: boolean;
-  /** Its place in the list that is shown. */
-  place: number;
-  /** What a search looks at. */
-  text?: string;
-}
+  const matches = numbers();
+  const isAbove = numbers();
+  const opened = numbers();
+  /** Closed by hand while a filter opens what it finds. */
+  const closed = numbers();
+  const texts: string[] = [];
 
-export class Forest {
-  /** All lines, each before those below it. */
-  readonly all: Line[];
-  /** Whether any line says what becomes of its object. */
-  readonly hasWords: boolean;
-  readonly roots: Line[];
-  /** How many rows match the filter. */
-  matches = 0;
-  isFiltered = false;
-  readonly #picture: Picture;
-  readonly #lineOf: (Line | undefined)[] = [];
-
-  constructor(picture: Picture, { rows }: View) {
-    this.#picture = picture;
-    this.hasWords = rows.some((row) => row.word);
-    const lines = rows.map((row) => newLine(row, row.object === undefined ? undefined : picture.objects[row.object]));
-    const roots: Line[] = [];
-    lines.forEach((line, at) => {
-      const { parent, object, points } = line.row;
-      if (parent !== undefined && parent < at) line.parent = lines[parent];
-      (line.parent?.children ?? roots).push(line);
-      if (object === undefined) return;
-      // A row of its own is better than one that stands for several objects or points elsewhere.
-      const known = this.#lineOf[object];
-      const isOwn = line.index !== undefined && !points;
-      if (!known || (isOwn && (known.index === undefined || known.row.points))) this.#lineOf[object] = line;
-    });
-    for (const line of lines) line.children = folded(line.children);
-    this.roots = folded(roots);
-    this.all = walk(this.roots, () => true);
-    this.#sumUp();
-    this.#openAtFirst();
-    this.filter();
-  }
-
-  #sumUp(): void {
-    for (const line of this.all) {
-      const { parent } = line;
-      if (!parent) continue;
-      line.level = parent.level + 1;
-      line.depth = parent.depth + (parent.isFold ? 0 : 1);
-    }
-    for (const line of [...this.all].reverse()) {
-      const { parent } = line;
-      if (!parent) continue;
-      parent.below += line.below + (line.isFold ? 0 : 1);
-      for (const fate of [line.worst, line.row.fate]) {
-        if (look(fate).rank < look(parent.worst).rank) parent.worst = fate;
-      }
-    }
-  }
-
-  /** Opens all of a small forest, and of a large one the upper levels. */
-  #openAtFirst(): void {
-    let room = this.all.length <= WHOLE ? WHOLE : OPEN_AT_FIRST - this.roots.length;
-    const queue = [...this.roots];
-    for (const line of queue) {
-      if (line.isFold || line.children.length > room) continue;
-      line.isOpen = true;
-      room -= line.children.length;
-      queue.push(...line.children);
-    }
-  }
-
-  /** The first line of an object, or one that is outside. */
-  lineOf(index: number): Line {
-    const known = this.#lineOf[index];
-    if (known) return known;
-    const object = this.#picture.objects[index]!;
-    const [fate, word] = object.virtual ? ['missing', 'missing'] : ['untouched', 'outside'];
-    const row = { object: index, title: titleOf(object), fate, word, detail: 'of this view' };
-    return (this.#lineOf[index] = { ...newLine(row, object), isOutside: true });
-  }
-
-  isOpen(line: Line): boolean {
-    return line.isAbove && (this.isFiltered ? !line.isClosed : line.isOpen);
-  }
-
-  setOpen(line: Line, isOpen: boolean): void {
-    if (this.isFiltered) line.isClosed = !isOpen;
-    else line.isOpen = isOpen;
-  }
-
-  /** Opens everything except folds, or closes everything. */
-  setAllOpen(isOpen: boolean): void {
-    for (const line of this.all) {
-      line.isOpen = isOpen && !line.isFold;
-      line.isClosed = !isOpen;
-    }
-  }
-
-  /** Opens what a line stands below. */
-  reveal(line: Line): void {
-    for (let owner = line.parent; owner; owner = owner.parent) this.setOpen(owner, true);
-  }
-
-  /** Opens what is open in another forest of the same picture. */
-  openAs(other: Forest): void {
-    for (const line of this.all) line.isOpen = other.#lineOf[line.row.object ?? -1]?.isOpen ?? line.isOpen;
-  }
-
-  /** Keeps what matches, and what that stands below; without a filter, all. */
-  filter(matches?: (line: Line) => boolean): void {
-    this.isFiltered = matches !== undefined;
-    this.matches = 0;
-    for (let at = this.all.length - 1; at >= 0; at--) {
-      const line = this.all[at]!;
-      line.matches = !line.isFold && (!matches || matches(line));
-      line.isAbove = line.children.some((child) => child.matches || child.isAbove);
-      line.isClosed = false;
-      if (line.matches) this.matches += 1;
-    }
-  }
-
-  /** The lines to show now, in order. */
-  visible(): Line[] {
-    return walk(this.roots, (line) => this.isOpen(line)).filter((line) => line.matches || line.isAbove);
-  }
-
-  /** What a closed line tells of those below it: the worst state, if it is bad. */
-  trouble(line: Line): Fate | undefined {
-    return look(line.worst).rank < look(CALM).rank ? line.worst : undefined;
-  }
-}
-
-function newLine(row: Row, object?: KubeObject, isFold = false): Line {
-  return {
-    row, isFold, isOutside: false, object, index: row.more ? undefined : row.object, parent: undefined, children: [],
-    level: 1, depth: 0, below: 0, worst: 'untouched', isOpen: false, isClosed: false, matches: true, isAbove: false,
-    place: 0,
+  const fate = (line: number): number => rows.fate[row[line]!]!;
+  const title = (line: number): string => {
+    const object = rows.object[row[line]!]! - 1;
+    if (!folds[line]) return textOf(rows.title, row[line]!) || titleOf(object);
+    return `… ${grouped(folds[line]!)} more of kind ${textOf(data.objects.kind, object)}`;
   };
+  const word = (line: number): string => textOf(rows.word, row[line]!);
+  const detail = (line: number): string => (folds[line] ? '' : textOf(rows.detail, row[line]!));
+  /** Also of a line that stands for several. */
+  const object = (line: number): number => (folds[line] ? -1 : rows.object[row[line]!]! - 1);
+
+  // Siblings in the order of their rows. A fold stands where the first one in it stood.
+  const [first, next, last] = [numbers(-1, size + 1), numbers(-1), numbers(-1, size + 1)];
+  const append = (node: number, above: number): void => {
+    const owner = above < 0 ? size : above;
+    if (last[owner]! < 0) first[owner] = node;
+    else next[last[owner]!] = node;
+    last[owner] = node;
+  };
+  rows.fate.forEach((_, at) => {
+    const above = up[at]!;
+    if (above >= rows.fate.length && first[above]! < 0) append(above, up[above]!);
+    append(at, above);
+  });
+  for (let line = 0, node = first[size]!; line < size; line++) {
+    lineOfRow[node] = line;
+    folds[line] = sizes[node - rows.fate.length] ?? 0;
+    row[line] = folds[line] ? first[node]! : node;
+    parent[line] = lineOfRow[up[node]!] ?? -1;
+    level[line] = (level[parent[line]!] ?? 0) + 1;
+    end[line] = line + 1;
+    if (first[node]! >= 0) {
+      node = first[node]!;
+      continue;
+    }
+    for (; next[node]! < 0 && up[node]! >= 0; end[lineOfRow[node]!] = line + 1) node = up[node]!;
+    node = next[node]!;
+  }
+
+  // A row of its own is better than one that stands for several objects or points elsewhere.
+  const isOwn = (row: number): boolean => !rows.more[row] && !(rows.flags[row]! & 1);
+  rows.object.forEach((object, at) => {
+    const known = lineOf[object - 1] ?? 0;
+    if (known < 0 || (object > 0 && isOwn(at) && !isOwn(row[known]!))) lineOf[object - 1] = lineOfRow[at]!;
+  });
+
+  const forest = {
+    view, size, row, folds, parent, level, lineOfRow, lineOf, matches, isAbove, fate, title, word, detail, object,
+    /** How many rows match the filter. */
+    found: 0,
+    isFiltered: false,
+    /** Whether any line says what becomes of its object. */
+    hasWords: rows.word.some((word) => word !== 0),
+    numbers: numbersOf(view),
+
+    /** The object that a line stands for alone. */
+    own: (line: number): number => (rows.more[row[line]!] ? -1 : object(line)),
+
+    loses: (line: number): boolean => !folds[line] && (rows.flags[row[line]!]! & 2) > 0,
+
+    /** What becomes of an object: its state, the word for it, and why. Of what is outside nothing is said. */
+    endOf(object: number): { fate: number; word: string; detail: string } {
+      const line = lineOf[object]!;
+      const isMissing = (data.objects.flags[object]! & 2) > 0;
+      const end = line < 0 ? fateOf(isMissing ? 'missing' : 'untouched') : fate(line);
+      const said = line >= 0 ? word(line) : isMissing ? '' : 'outside';
+      return { fate: end, word: said || data.states[end]!.word, detail: line < 0 ? 'of this view' : detail(line) };
+    },
+
+    isOpen: (line: number): boolean =>
+      isAbove[line] === 1 && (forest.isFiltered ? closed[line] === 0 : opened[line] === 1),
+
+    setOpen(line: number, isOpen: boolean): void {
+      if (forest.isFiltered) closed[line] = Number(!isOpen);
+      else opened[line] = Number(isOpen);
+    },
+
+    /** Opens everything except folds, or closes everything. */
+    setAllOpen(isOpen: boolean): void {
+      folds.forEach((fold, line) => (opened[line] = Number(isOpen && !fold)));
+      closed.fill(Number(!isOpen));
+    },
+
+    /** Opens what a line stands below. */
+    reveal(line: number): void {
+      for (let above = parent[line]!; above >= 0; above = parent[above]!) forest.setOpen(above, true);
+    },
+
+    /** Opens what is open in another forest. */
+    openAs(other: { isOpened(object: number): number | undefined }): void {
+      opened.forEach((isOpen, line) => (opened[line] = Number(other.isOpened(object(line)) ?? isOpen)));
+    },
+    isOpened: (object: number): number | undefined => opened[lineOf[object] ?? -1],
+
+    /** The rows below a line, and the worst state there. */
+    below(line: number): { lines: number[]; worst: number } {
+      const lines: number[] = [];
+      let worst = data.states.length;
+      for (let at = line + 1; at < end[line]!; at++) {
+        if (!folds[at]) lines.push(at);
+        worst = Math.min(worst, fate(at));
+      }
+      return { lines, worst };
+    },
+
+    /** Keeps what matches, and what that stands below; without a filter, all. */
+    filter(wanted?: Filter): void {
+      const isWanted = wanted ? matcher(wanted) : () => true;
+      forest.isFiltered = wanted !== undefined;
+      forest.found = 0;
+      closed.fill(0);
+      isAbove.fill(0);
+      for (let line = size - 1; line >= 0; line--) {
+        matches[line] = Number(!folds[line] && isWanted(line));
+        forest.found += matches[line]!;
+        if (matches[line] || isAbove[line]) isAbove[parent[line]!] = 1;
+      }
+    },
+
+    /** The lines to show now. */
+    visible(): number[] {
+      const found: number[] = [];
+      for (let line = 0; line < size;) {
+        const isShown = matches[line] || isAbove[line];
+        if (isShown) found.push(line);
+        line = isShown && forest.isOpen(line) ? line + 1 : end[line]!;
+      }
+      return found;
+    },
+  };
+
+  /** Every word must occur, in any case and anywhere. */
+  function matcher({ search, state, kind, namespace }: Filter): (line: number) => boolean {
+    const { objects } = data;
+    const searched = words(search.toLowerCase());
+    const fates = words(state).map(fateOf);
+    return (line) => {
+      const of = object(line);
+      if (fates.length > 0 && !fates.includes(fate(line))) return false;
+      if (kind !== '' && textOf(objects.kind, of) !== kind) return false;
+      if (namespace !== '' && (of < 0 || (textOf(objects.namespace, of) || '-') !== namespace)) return false;
+      if (searched.length === 0) return true;
+      const text = texts[line] ??= [
+        title(line), word(line), detail(line), objects.name[of],
+        ...[objects.kind, objects.namespace, objects.apiVersion, objects.finalizers].map((column) => textOf(column, of)),
+      ].join('\n').toLowerCase();
+      return searched.every((word) => text.includes(word));
+    };
+  }
+
+  forest.filter();
+  // All of a small forest is open, and of a large one the upper levels.
+  const roots: number[] = [];
+  for (let line = 0; line < size; line = end[line]!) roots.push(line);
+  let room = size <= WHOLE ? WHOLE : OPEN_AT_FIRST - roots.length;
+  for (const line of roots) {
+    const children: number[] = [];
+    for (let at = line + 1; at < end[line]!; at = end[at]!) children.push(at);
+    if (folds[line] || children.length > room) continue;
+    opened[line] = 1;
+    room -= children.length;
+    roots.push(...children);
+  }
+  return forest;
 }
 
-/** Siblings of which many similar ones stand below a line of their own, where the first of these stood. */
-function folded(siblings: Line[]): Line[] {
-  if (siblings.length <= FOLD_OVER) return siblings;
-  const groups = new Map<string, Line[]>();
-  for (const line of siblings) {
-    const { fate, word, loses } = line.row;
-    if (line.index === undefined) continue;
-    const key = [line.object!.kind, fate, word, loses].join('/');
+/** What rows stand below, with lines after them that many similar siblings are moved below, and how many these are. */
+function folded({ rows: { object, parent, fate, word, more, flags } }: View): { up: number[]; sizes: number[] } {
+  const up = parent.map((above, row) => (above > 0 && above <= row ? row - above : -1));
+  const siblings = new Int32Array(up.length + 1);
+  for (const above of up) siblings[above + 1]! += 1;
+  const groups = new Map<string, number[]>();
+  up.forEach((above, row) => {
+    if (siblings[above + 1]! <= FOLD_OVER || !object[row] || more[row]) return;
+    const key = [above, data.objects.kind[object[row]! - 1], fate[row], word[row], flags[row]! & 2].join();
     const group = groups.get(key);
-    if (group) group.push(line);
-    else groups.set(key, [line]);
-  }
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  });
+  const sizes: number[] = [];
   for (const group of groups.values()) {
     if (group.length <= FOLD_OVER) continue;
-    const { row: { fate, word }, object, parent } = group[0]!;
-    const title = `… ${grouped(group.length - SHOWN)} more of kind ${object!.kind}`;
-    const fold = newLine({ title, fate, ...(word === undefined ? {} : { word }) }, undefined, true);
-    fold.parent = parent;
-    fold.children = group.slice(SHOWN);
-    for (const member of fold.children) member.parent = fold;
+    const line = up.push(up[group[0]!]!) - 1;
+    for (const row of group.slice(SHOWN)) up[row] = line;
+    sizes.push(group.length - SHOWN);
   }
-  return siblings
-    .filter(({ parent }, at) => !parent?.isFold || parent.children[0] === siblings[at])
-    .map((line) => (line.parent?.isFold ? line.parent : line));
+  return { up, sizes };
 }
 
-/** Lines and what stands below those that are open, in order. */
-export function walk(roots: readonly Line[], isOpen: (line: Line) => boolean): Line[] {
-  const found: Line[] = [];
-  const stack = [...roots].reverse();
-  for (let line = stack.pop(); line; line = stack.pop()) {
-    found.push(line);
-    if (!isOpen(line)) continue;
-    for (let at = line.children.length - 1; at >= 0; at--) stack.push(line.children[at]!);
-  }
-  return found;
+/** How many objects end in each state. Findings count as in the verdict, without their objects. */
+function numbersOf({ rows: { object, fate, more, flags } }: View): number[] {
+  const numbers = data.states.map(() => 0);
+  const findings = new Set(fate.filter((fate, row) => !object[row] && isFinding(fate)));
+  fate.forEach((fate, row) => {
+    if (!(flags[row]! & 1) && !(object[row] && findings.has(fate))) numbers[fate]! += Math.max(1, more[row]!);
+  });
+  return numbers;
 }
 
-/** Says of a line whether it is what the reader looks for. Every word must occur, in any case and anywhere. */
-export function matcher({ search, state, kind, namespace }: State): (line: Line) => boolean {
-  const wanted = words(search.toLowerCase());
-  const fates = words(state);
-  return (line) => {
-    const { row, object } = line;
-    if (fates.length > 0 && !fates.includes(row.fate)) return false;
-    if (kind !== '' && object?.kind !== kind) return false;
-    if (namespace !== '' && (!object || (object.namespace ?? '-') !== namespace)) return false;
-    if (wanted.length === 0) return true;
-    line.text ??= [
-      row.title, row.word, row.detail, object?.kind, object?.name, object?.namespace, object?.apiVersion,
-      ...(object?.finalizers ?? []),
-    ].join('\n').toLowerCase();
-    return wanted.every((word) => line.text!.includes(word));
-  };
-}
-
-/** How many objects end in each state, the worst first. Findings count as in the verdict, without their objects. */
-export function numbersOf(rows: readonly Row[]): Map<Fate, number> {
-  const numbers = new Map<Fate, number>();
-  const findings = new Set(rows.filter((row) => row.object === undefined).map((row) => row.fate));
-  for (const { object, points, fate, more } of rows) {
-    if (points || (object !== undefined && PLURALS[fate] && findings.has(fate))) continue;
-    numbers.set(fate, (numbers.get(fate) ?? 0) + Math.max(1, more ?? 0));
-  }
-  return new Map([...numbers].sort(([a], [b]) => look(a).rank - look(b).rank));
+/** The objects that end in other words in one forest than in another. */
+export function changes(from: Forest, to: Forest): number[] {
+  return data.objects.name.map((_, at) => at).filter((at) => from.endOf(at).word !== to.endOf(at).word);
 }

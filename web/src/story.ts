@@ -1,70 +1,89 @@
-// What is known of the selected object, or what the text says below the objects.
-import { endOf, type App } from './app.ts';
-import { bdi, button, grouped, h, symbol } from './dom.ts';
-import { walk } from './forest.ts';
-import { moment, titleOf, type KubeObject, type Row, type Section } from './picture.ts';
+// What is known of the selected line, what the text says below the objects, and what goes on paper.
+import { app, FILTERS, forestAt, isFiltered, selectObject, type Column } from './app.ts';
+import { count, data, fateOf, grouped, textOf, titleOf, type Section, type Story } from './data.ts';
+import { bdi, button, colour, h, symbol } from './dom.ts';
+import { contents, drawn, HEADS } from './lines.ts';
 
 /** So many owners, dependents and lines are listed at once. */
 const AT_ONCE = 50;
+/** A browser lays out no more rows on paper in a time that a person waits for. */
+const MOST = 10_000;
 
 const KEYS = 'Select an object for its story and its commands. Keys: ↑ ↓ or j k walk, → ← open and close, * opens ' +
   'all, Enter selects, / searches, n finds what is stuck or loses data, t shows the table, p another policy, Esc goes ' +
   'back.';
 
-type End = 'owner' | 'dependent';
-
-/** The story of what is selected. */
-export function story(app: App, close: () => void): HTMLElement[] {
-  const line = app.selected;
-  if (!line) return overview(app);
-  const { row, index } = line;
-  const object = index === undefined ? undefined : line.object;
-  const rows = app.view.rows.filter((other) => other === row || (object && other.object === index && !other.more));
-  const below = object ? [] : walk(line.children, () => true).filter((line) => line.index !== undefined);
-  /** The references from or to it. */
-  const related = (label: string, own: End, other: End, is: string): HTMLElement => {
-    const links = app.picture.links.filter((link) => link[own] === index);
-    return section(`${label} (${grouped(links.length)})`, links.length, (at) => {
-      const { controller, blocks, invalid, closesCycle, [other]: to } = links[at]!;
-      const about = [controller && is, blocks && 'blocking', invalid, closesCycle && 'closes a cycle'];
-      return h('span', {}, linkTo(app, to), h('span', { class: 'quiet' }, about.filter(Boolean).join(', ')));
-    });
-  };
+/** The story of what is selected, or the sections of the text. */
+export function story(close: () => void): HTMLElement[] {
+  const { forest, object, line } = app;
+  const { rows, sections: all } = forest.view;
+  if (object < 0 && line < 0) {
+    return [
+      h('header', {}, h('h2', { id: 'story-title' }, 'All in all')),
+      ...sections(all),
+      h('p', { class: 'quiet hint' }, rows.fate.length === 0 ? 'No objects.' : KEYS),
+    ];
+  }
+  const { name, commands } = data.objects;
+  const { fate, word, detail } = object < 0
+    ? { fate: forest.fate(line), word: forest.word(line), detail: forest.detail(line) } : forest.endOf(object);
+  const isQuiet = fate === fateOf('untouched') && line >= 0 && !forest.word(line);
+  const ofObject = rows.object.flatMap((other, row) => (other === object + 1 && !rows.more[row] ? [row] : []));
+  const below = object < 0 ? forest.below(line).lines.map(forest.own).filter((object) => object >= 0) : [];
+  const shown = (data.commands[commands[object] ?? 0] ?? []).map((parts) => parts.join(name[object]));
   return [
     h('header', {},
-      h('h2', { id: 'story-title' }, symbol(row.fate), bdi(object ? titleOf(object) : row.title)),
-      button('×', { class: 'close', 'aria-label': 'Close the story', title: 'Close (Escape)' }, close)),
-    h('p', { class: `fate-${row.fate}` },
-      h('strong', {}, row.word || row.fate !== 'untouched' ? endOf(line) : ''), ` ${row.detail ?? ''}`),
-    underEachPolicy(app, index),
-    ...remedies(rows, object?.commands),
-    related('Owners', 'dependent', 'owner', 'its controller'),
-    related('Dependents', 'owner', 'dependent', 'controlled'),
-    section(`Objects (${grouped(below.length)})`, below.length, (at) => linkTo(app, below[at]!.index!)),
-    metadata(object),
+      h('h2', { id: 'story-title' }, symbol(fate), bdi(object < 0 ? forest.title(line) : titleOf(object))),
+      button('×', close, { class: 'close', 'aria-label': 'Close the story', title: 'Close (Escape)' })),
+    h('p', { class: colour(fate) }, h('strong', {}, isQuiet ? '' : word || data.states[fate]!.word), ` ${detail}`),
+    underEachPolicy(),
+    ...remedies((object < 0 ? [forest.row[line]!] : ofObject).map(storyOf), shown),
+    references('Owners', 'dependent', 'owner'),
+    references('Dependents', 'owner', 'dependent'),
+    section(`Objects (${grouped(below.length)})`, below.length, (at) => linkTo(below[at]!)),
+    metadata(),
   ];
 }
 
-/** The sections of the text, if nothing is selected. */
-function overview({ view }: App): HTMLElement[] {
-  return [
-    h('header', {}, h('h2', { id: 'story-title' }, 'All in all')),
-    ...sections(view.sections),
-    h('p', { class: 'quiet hint' }, view.rows.length === 0 ? 'No objects.' : KEYS),
-  ];
+function underEachPolicy(): HTMLElement {
+  const views = app.object < 0 || data.views.length < 2 ? [] : data.views;
+  return section('Under each policy', views.length, (at) => {
+    const { fate, word, detail } = forestAt(at).endOf(app.object);
+    return h('div', { class: 'policy', 'aria-current': at === app.view && 'true' },
+      h('span', {}, views[at]!.name), symbol(fate), h('span', {}, `${word} ${detail}`));
+  });
 }
 
-/** What rows say besides their lines, and the commands that this doesn't name. */
-export function remedies(rows: readonly Row[], more: readonly string[] = [], atOnce = AT_ONCE): HTMLElement[] {
-  const told = rows.flatMap((row) => row.story ?? []);
-  const isTold = new Set(told.flatMap((section) => section.lines));
-  const commands = [...new Set([...rows.flatMap((row) => row.commands ?? []), ...more])];
-  const others = { label: 'Commands', lines: commands.filter((text) => !isTold.has(text)) };
-  return sections([...told, { ...others, commands }], atOnce);
+/** The references from or to the object. */
+function references(label: string, own: 'owner' | 'dependent', other: 'owner' | 'dependent'): HTMLElement {
+  const { links, abouts } = data;
+  const found = links[own].flatMap((end, link) => (end === app.object ? [link] : []));
+  return section(`${label} (${grouped(found.length)})`, found.length, (at) => h('span', {},
+    linkTo(links[other][found[at]!]!),
+    h('span', { class: 'quiet' }, abouts[links.about[found[at]!]!]![other === 'owner' ? 0 : 1])));
+}
+
+/** A link to an object's story. */
+function linkTo(object: number): HTMLElement {
+  const name = h('span', {}, symbol(app.forest.endOf(object).fate), bdi(titleOf(object, true)));
+  return button(name, () => selectObject(object), { class: 'link' });
+}
+
+function storyOf(row: number): Story {
+  return data.stories[app.forest.view.rows.story[row]!]!;
+}
+
+/** What is said besides lines, and the commands that this doesn't name. */
+function remedies(stories: readonly Story[], more: readonly string[], atOnce = AT_ONCE): HTMLElement[] {
+  const told = stories.flatMap(({ sections }) => sections);
+  const isTold = new Set(told.flatMap(({ lines }) => lines));
+  const commands = [...new Set([...stories.flatMap(({ commands }) => commands), ...more])];
+  const lines = commands.filter((command) => !isTold.has(command));
+  return sections([...told, { label: 'Commands', lines, commands }], atOnce);
 }
 
 /** Labels with their lines, as the text has them. Commands have a button that copies them. */
-export function sections(all: readonly Section[] = [], atOnce = AT_ONCE): HTMLElement[] {
+function sections(all: readonly Section[], atOnce = AT_ONCE): HTMLElement[] {
   const commands = new Set(all.flatMap((section) => section.commands ?? []));
   return all.map(({ label, lines }) => section(label, lines.length, (at) => {
     const line = lines[at]!;
@@ -74,7 +93,7 @@ export function sections(all: readonly Section[] = [], atOnce = AT_ONCE): HTMLEl
 
 /** A heading with a list that shows some of its lines, and more when asked. Without lines it is hidden. */
 function section(label: string, size: number, line: (at: number) => HTMLElement, atOnce = AT_ONCE): HTMLElement {
-  const list = h('ul', {});
+  const list = h('ul');
   const more = (): void => {
     const from = list.childElementCount;
     const to = Math.min(size, from + atOnce);
@@ -84,7 +103,7 @@ function section(label: string, size: number, line: (at: number) => HTMLElement,
     // The keyboard goes on where the new lines begin.
     if (from > 0) list.children[from]!.querySelector<HTMLElement>('button')?.focus();
   };
-  const next = button(null, { class: 'more' }, more);
+  const next = button('', more, { class: 'more' });
   const made = h('section', { hidden: size === 0 }, h('h3', {}, label), list, next);
   more();
   return made;
@@ -105,32 +124,51 @@ function command(text: string): HTMLElement {
     }
   };
   return h('div', { class: 'command' }, code,
-    h('div', {}, button('Copy', { 'aria-label': `Copy: ${text}` }, () => void copy()), done));
+    h('div', {}, button('Copy', () => void copy(), { 'aria-label': `Copy: ${text}` }), done));
 }
 
-/** A link to an object's story. */
-function linkTo(app: App, index: number): HTMLElement {
-  const line = app.forest.lineOf(index);
-  const name = h('span', {}, symbol(line.row.fate), bdi(titleOf(line.object!, true)));
-  return button(name, { class: 'link' }, () => app.select(line));
-}
-
-function underEachPolicy(app: App, index: number | undefined): HTMLElement {
-  const views = index === undefined || app.picture.views.length < 2 ? [] : app.picture.views;
-  return section('Under each policy', views.length, (at) => {
-    const line = app.forestOf(views[at]!).lineOf(index!);
-    return h('div', { class: 'policy', 'aria-current': views[at] === app.view && 'true' },
-      h('span', {}, views[at]!.name), symbol(line.row.fate), h('span', {}, `${endOf(line)} ${line.row.detail ?? ''}`));
-  });
-}
-
-function metadata(object: KubeObject | undefined): HTMLElement {
-  const { apiVersion, kind, name, namespace, created, terminating, finalizers, virtual } = object ?? {};
+function metadata(): HTMLElement {
+  const { object } = app;
+  const { apiVersion, kind, namespace, name, created, finalizers, flags } = data.objects;
+  const time = textOf(created, object);
   const entries = Object.entries({
-    Kind: `${apiVersion ?? ''} ${kind}`, Name: name, Namespace: namespace, Created: created && `${moment(created)} UTC`,
-    Terminating: terminating && 'yes', Finalizers: finalizers?.join(', '),
+    Kind: `${textOf(apiVersion, object)} ${textOf(kind, object)}`, Name: name[object],
+    Namespace: textOf(namespace, object), Created: time && `${time} UTC`, Terminating: flags[object]! & 1 ? 'yes' : '',
+    Finalizers: textOf(finalizers, object),
   }).filter(([, text]) => text);
-  return h('section', { hidden: !object }, h('h3', {}, 'Metadata'),
-    virtual && h('p', {}, 'No object with this uid was read: only an owner reference names it.'),
-    h('dl', {}, ...entries.flatMap(([term, text]) => [h('dt', {}, term), h('dd', {}, bdi(String(text)))])));
+  return h('section', { hidden: object < 0 }, h('h3', {}, 'Metadata'),
+    (flags[object]! & 2) > 0 && h('p', {}, 'No object with this uid was read: only an owner reference names it.'),
+    h('dl', {}, ...entries.flatMap(([term, text]) => [h('dt', {}, term), h('dd', {}, bdi(text!))])));
+}
+
+/** What goes on paper now: the policy, every line that the filter leaves, and the sections of the text. */
+export function sheet(): HTMLElement {
+  const { forest, state } = app;
+  const { name, rows, sections: all } = forest.view;
+  const columns: Column[] = ['state', 'object', 'namespace', 'detail', 'created'];
+  const filter = FILTERS.filter((name) => state[name] !== '').map((name) => `${name} ${state[name]}`).join(', ');
+  const lines = [...forest.matches.keys()].filter((line) => forest.matches[line]);
+  const left = lines.length - MOST;
+  return h(
+    'div', { id: 'sheet' },
+    name !== '' && h('p', {}, `Propagation policy: ${name}`),
+    isFiltered(state) && h('p', {}, `Only what matches: ${filter}: ` +
+      `${grouped(lines.length)} of ${count(rows.fate.length, 'line')}.`),
+    lines.length === 0 ? h('p', {}, forest.isFiltered ? 'Nothing matches.' : 'No objects.') : h(
+      'table', {},
+      h('thead', {}, h('tr', {}, ...columns.map((column) => h('th', { scope: 'col' }, HEADS[column])))),
+      h('tbody', {}, ...lines.slice(0, MOST).flatMap((line) => {
+        const { sections, commands } = storyOf(forest.row[line]!);
+        // Of an object, only what mends it.
+        const said = { sections: forest.object(line) < 0 ? sections : [], commands };
+        return [
+          drawn('tr', line, {}, columns.map((column) => h('td', { class: column }, ...contents(line, column)))),
+          ...said.sections.length + commands.length === 0 ? [] : [
+            h('tr', {}, h('td'), h('td', { colspan: 4 }, ...remedies([said], [], MOST)))],
+        ];
+      })),
+    ),
+    left > 0 && h('p', {}, `${count(left, 'more line is', 'more lines are')} not printed: search or filter first.`),
+    ...sections(all, MOST),
+  );
 }

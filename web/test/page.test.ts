@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test, type TestContext } from 'node:test';
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
-import type { Picture } from '../src/picture.ts';
 import { visible } from '../src/dom.ts';
+import type { Picture } from './columns.ts';
 import { html, launch, open, TEXT } from './page.ts';
 import { chain, cycle, empty, findings, HOSTILE, hostile, many, shared, shop, siblings } from './pictures.ts';
 
@@ -478,7 +478,7 @@ pageTest('a browser that cannot unpack says so, and keeps the text', () => html(
 });
 
 test('a picture that cannot be read is told, not shown half', async () => {
-  const { page, close } = await open(browser, html(shop()).replace('{"kind"', '{"kind'));
+  const { page, close } = await open(browser, html(shop()).replace('{"title"', '{"title'));
   assert.match(await text(page, 'body'), /This page can't show its picture[^]*the text of the command/);
   await close();
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import type { Picture } from '../src/picture.ts';
+import { columns, type Picture } from './columns.ts';
 
 const TEMPLATE = readFileSync('../src/render/html/page.html', 'utf8');
 
@@ -17,7 +17,7 @@ const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 
 /** The page of a picture; as Rust, packed if that is asked for. */
 export function html(picture: Picture, isPacked = false): string {
-  const json = JSON.stringify(picture).replace(/[<>&\p{C}\p{Zl}\p{Zp}]/gu, (c) => Array.from(
+  const json = JSON.stringify(columns(picture)).replace(/[<>&\p{C}\p{Zl}\p{Zp}]/gu, (c) => Array.from(
     { length: c.length }, (_, at) => `\\u${c.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''));
   const title = picture.title.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
   // In one pass: a title may itself say {{PICTURE}}.

@@ -1,14 +1,21 @@
 // The parts of the page that need no browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { App } from '../src/app.ts';
-import { grouped, visible } from '../src/dom.ts';
-import { Forest, matcher } from '../src/forest.ts';
-import type { View } from '../src/picture.ts';
-import { read, START, write, type State } from '../src/state.ts';
+import { read, START, write, type State } from '../src/app.ts';
+import { grouped, use, type View } from '../src/data.ts';
+import { visible } from '../src/dom.ts';
+import { changes, forestOf, type Forest } from '../src/forest.ts';
+import { columns, type Picture } from './columns.ts';
 import { chain, findings, HOSTILE, many, object, picture, shop, siblings } from './pictures.ts';
 
-const titles = (forest: Forest): string[] => forest.visible().map((line) => line.row.title);
+/** The views of a picture, which is then that of the page. */
+function views(picture: Picture): View[] {
+  const data = columns(picture);
+  use(data);
+  return data.views;
+}
+const forest = (picture: Picture): Forest => forestOf(views(picture)[0]!);
+const titles = (forest: Forest): string[] => forest.visible().map(forest.title);
 
 test('what does not print is escaped as in Rust', () => {
   const cases: [string, string][] = [
@@ -25,6 +32,7 @@ test('numbers are grouped', () => {
 });
 
 test('a link keeps the state, and a broken link harms nothing', () => {
+  views(shop());
   const state: State = {
     view: 'fore ground&x=1', show: 'table', at: '10-20', search: 'a b#%&=+', state: 'stuck kept', kind: 'Pod',
     namespace: '-', sort: '-name',
@@ -39,76 +47,79 @@ test('a link keeps the state, and a broken link harms nothing', () => {
 });
 
 test('lines stand in the order of the rows, below their owners', () => {
-  const forest = new Forest(shop(), shop().views[0]!);
-  assert.deepEqual(titles(forest), shop().views[0]!.rows.map((row) => row.title));
-  const lines = forest.visible();
-  assert.deepEqual(lines.map((line) => line.level), [1, 2, 2, 2, 2, 3, 3, 3, 2]);
-  forest.setOpen(lines[4]!, false);
-  assert.equal(titles(forest).length, 6);
-  assert.equal(forest.trouble(lines[4]!), 'stuck');
-  assert.equal(lines[4]!.below, 3);
-  assert.equal(forest.trouble(lines[3]!), undefined);
-  forest.setAllOpen(false);
-  assert.deepEqual(titles(forest), ['Deployment/web']);
-  forest.reveal(lines[5]!);
-  assert.equal(titles(forest).length, 9);
+  const lines = forest(shop());
+  assert.deepEqual(titles(lines), shop().views[0]!.rows.map((row) => row.title));
+  assert.deepEqual(lines.visible().map((line) => lines.level[line]), [1, 2, 2, 2, 2, 3, 3, 3, 2]);
+  lines.setOpen(4, false);
+  assert.equal(titles(lines).length, 6);
+  assert.equal(shop().states[lines.below(4).worst]!.name, 'stuck');
+  assert.equal(lines.below(4).lines.length, 3);
+  assert.equal(lines.below(3).lines.length, 0);
+  lines.setAllOpen(false);
+  assert.deepEqual(titles(lines), ['Deployment/web']);
+  lines.reveal(5);
+  assert.equal(titles(lines).length, 9);
 });
 
 test('many similar siblings are folded, others are not', () => {
-  const forest = new Forest(siblings(5000), siblings(5000).views[0]!);
-  const lines = titles(forest);
-  assert.equal(lines.length, 1 + 8 + 1 + 1);
-  assert.equal(lines[9], '… 4,991 more of kind Pod');
-  assert.equal(lines[10], 'Pod/import-4999');
-  const fold = forest.visible()[9]!;
-  assert.ok(fold.isFold);
-  forest.setOpen(fold, true);
-  assert.equal(titles(forest).length, 5002);
-  assert.equal(forest.visible()[10]!.level, 3);
-  forest.setAllOpen(true);
-  assert.equal(titles(forest).length, 11, 'folds stay closed when all is expanded');
+  const lines = forest(siblings(5000));
+  assert.equal(titles(lines).length, 1 + 8 + 1 + 1);
+  assert.equal(titles(lines)[9], '… 4,991 more of kind Pod');
+  assert.equal(titles(lines)[10], 'Pod/import-4999');
+  const fold = lines.visible()[9]!;
+  assert.ok(lines.folds[fold]);
+  assert.equal(lines.below(fold).lines.length, 4991);
+  assert.equal(lines.below(0).lines.length, 5000, 'a fold is no row');
+  lines.setOpen(fold, true);
+  assert.equal(titles(lines).length, 5002);
+  assert.equal(lines.level[lines.visible()[10]!], 3);
+  lines.setAllOpen(true);
+  assert.equal(titles(lines).length, 11, 'folds stay closed when all is expanded');
+});
+
+test('a fold stands where the first line in it stood', () => {
+  const pictured = siblings(20);
+  pictured.views[0]!.rows[12]!.fate = 'kept';
+  assert.deepEqual(titles(forest(pictured)), ['Job/import', ...Array.from({ length: 8 }, (_, at) => `Pod/import-${at}`),
+    '… 10 more of kind Pod', 'Pod/import-11', 'Pod/import-19']);
 });
 
 test('twelve similar siblings are shown, thirteen are folded', () => {
   // The last one is stuck.
-  assert.equal(titles(new Forest(siblings(13), siblings(13).views[0]!)).length, 14);
-  assert.equal(titles(new Forest(siblings(14), siblings(14).views[0]!)).length, 1 + 8 + 1 + 1);
+  assert.equal(titles(forest(siblings(13))).length, 14);
+  assert.equal(titles(forest(siblings(14))).length, 1 + 8 + 1 + 1);
 });
 
 test('a chain of 100,000 owners is walked without recursion', () => {
-  const long = chain(100_000);
-  const forest = new Forest(long, long.views[0]!);
-  assert.ok(forest.visible().length <= 400);
-  const last = forest.lineOf(99_999);
-  assert.equal(last.level, 100_000);
-  assert.equal(forest.all[0]!.below, 99_999);
-  forest.reveal(last);
-  assert.equal(forest.visible().length, 100_000);
-  forest.filter((line) => line === last);
-  assert.equal(forest.matches, 1);
+  const lines = forest(chain(100_000));
+  assert.ok(lines.visible().length <= 400);
+  const last = lines.lineOf[99_999]!;
+  assert.equal(lines.level[last], 100_000);
+  assert.equal(lines.below(0).lines.length, 99_999);
+  lines.reveal(last);
+  assert.equal(lines.visible().length, 100_000);
+  lines.filter({ ...START, search: 'link-99999' });
+  assert.equal(lines.found, 1);
 });
 
 test('a large forest is open only as far as there is room', () => {
-  const large = many(100_000);
-  const forest = new Forest(large, large.views[0]!);
-  assert.ok(forest.visible().length <= 400, String(forest.visible().length));
+  const lines = forest(many(100_000)).visible();
+  assert.ok(lines.length <= 400, String(lines.length));
 });
 
 test('a row that names an impossible owner is a root', () => {
   const objects = [object('Pod', 'a'), object('Pod', 'b')];
   for (const parent of [0, 1, 7, -1]) {
     const rows = objects.map((_, at) => ({ object: at, title: `r${at}`, fate: 'untouched', ...(at === 0 ? { parent } : {}) }));
-    const forest = new Forest(picture({ objects }), { name: '', rows });
-    assert.deepEqual(titles(forest), ['r0', 'r1'], String(parent));
+    assert.deepEqual(titles(forest(picture({ objects, views: [{ name: '', rows }] }))), ['r0', 'r1'], String(parent));
   }
 });
 
 test('a filter keeps what matches and what that stands below', () => {
-  const plan = shop();
-  const forest = new Forest(plan, plan.views[0]!);
+  const lines = forest(shop());
   const find = (filter: Partial<State>): string[] => {
-    forest.filter(matcher({ ...START, ...filter }));
-    return forest.visible().map((line) => (line.matches ? '' : '^') + line.row.title);
+    lines.filter({ ...START, ...filter });
+    return lines.visible().map((line) => (lines.matches[line] ? '' : '^') + lines.title(line));
   };
   const stuck = ['^Deployment/web', '^ReplicaSet/web-6d5f8c7b94', 'Pod/web-6d5f8c7b94-x2lqp'];
   assert.deepEqual(find({ state: 'stuck' }), stuck);
@@ -121,12 +132,11 @@ test('a filter keeps what matches and what that stands below', () => {
 });
 
 test('findings are lines without objects', () => {
-  const diagnosis = findings();
-  const forest = new Forest(diagnosis, diagnosis.views[0]!);
-  assert.equal(titles(forest).length, 7);
-  assert.equal(forest.lineOf(0), forest.all[1]);
-  assert.ok(forest.lineOf(4).isOutside);
-  assert.equal(forest.all[0]!.index, undefined);
+  const lines = forest(findings());
+  assert.equal(titles(lines).length, 7);
+  assert.equal(lines.lineOf[0], 1);
+  assert.equal(lines.lineOf[4], -1);
+  assert.equal(lines.own(0), -1);
 });
 
 test('a line that stands for several objects is none of them', () => {
@@ -136,27 +146,19 @@ test('a line that stands for several objects is none of them', () => {
     { object: 0, title: 'Pod/a', fate: 'kept' },
     { object: 1, title: '… 5 more Pods', more: 5, fate: 'deleted' },
   ];
-  const forest = new Forest(picture({ objects }), { name: '', rows });
-  assert.equal(forest.all[0]!.index, undefined);
-  assert.equal(forest.lineOf(0), forest.all[1]);
-  assert.equal(forest.lineOf(1), forest.all[2]);
+  const lines = forest(picture({ objects, views: [{ name: '', rows }] }));
+  assert.equal(lines.own(0), -1);
+  assert.equal(lines.lineOf[0], 1);
+  assert.equal(lines.lineOf[1], 2);
 });
 
 test('another policy says what it changes', () => {
-  const plan = shop();
-  const app = new App(plan);
-  const [background, foreground, orphan] = plan.views;
-  const changes = (before: View, after: View): [number, string][] => {
-    app.compared = before;
-    app.forest = app.forestOf(after);
-    return plan.objects.flatMap((_, index): [number, string][] => {
-      const was = app.before(index);
-      return was === undefined ? [] : [[index, was]];
-    });
-  };
-  assert.deepEqual(changes(background!, foreground!), [[0, 'deleted'], [4, 'deleted']]);
-  assert.equal(changes(foreground!, orphan!).filter(([index]) => app.forest.lineOf(index).isOutside).length, 3);
-  assert.deepEqual(changes(orphan!, orphan!), []);
+  const [background, foreground, orphan] = views(shop()).map(forestOf);
+  const changed = (before: Forest, after: Forest): [number, string][] =>
+    changes(before, after).map((object) => [object, before.endOf(object).word]);
+  assert.deepEqual(changed(background!, foreground!), [[0, 'deleted'], [4, 'deleted']]);
+  assert.equal(changed(foreground!, orphan!).filter(([object]) => orphan!.lineOf[object]! < 0).length, 3);
+  assert.deepEqual(changed(orphan!, orphan!), []);
 });
 
 test('a row that points elsewhere is not the row of its object', () => {
@@ -165,6 +167,5 @@ test('a row that points elsewhere is not the row of its object', () => {
     { object: 0, title: 'Pod/a', points: true, fate: 'untouched' },
     { object: 0, title: 'Pod/a', fate: 'untouched' },
   ];
-  const forest = new Forest(picture({ objects }), { name: '', rows });
-  assert.equal(forest.lineOf(0), forest.all[1]);
+  assert.equal(forest(picture({ objects, views: [{ name: '', rows }] })).lineOf[0], 1);
 });

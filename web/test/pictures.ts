@@ -1,15 +1,13 @@
 // Pictures to try the page with. Each is what `kubectl gc -o html` could write.
-import {
-  useStates, type Fate, type KubeObject, type Link, type Picture, type Row, type Section, type StateLook, type View,
-} from '../src/picture.ts';
+import type { Section } from '../src/data.ts';
+import type { Fate, KubeObject, Link, Picture, Row, View } from './columns.ts';
 
 const CREATED = '2026-11-02T09:00:00Z';
 
 /** As src/render/states.rs has them: only their order and their names matter here. */
-const STATES: StateLook[] = [
+const STATES: Picture['states'] = [
   'stuck', 'error', 'depends', 'waits', 'unsure', 'warning', 'later', 'deleted', 'missing', 'kept', 'note', 'untouched',
 ].map((name, at) => ({ name, symbol: '■▲◊○?▲»×□●▲·'[at]!, word: name, meaning: `is ${name}` }));
-useStates(STATES);
 
 export function picture(part: Partial<Picture>): Picture {
   return {

@@ -65,7 +65,7 @@ test('a plan says on its page what it says as text', async () => {
     assert.equal(titles.length, 9);
     assert.deepEqual(titles, lines.slice(0, 9).map((line) => line.replace(/^[ │├└─]+/, '').split('  ')[0]));
     assert.equal(await page.locator('input[type=radio]').count(), 3);
-    assert.match(await page.locator('.policies-choice label', { hasText: 'background' }).innerText(), /1\s+STUCK\s+7\s+deleted/);
+    assert.match(await page.locator('.head label', { hasText: 'background' }).innerText(), /1\s+STUCK\s+7\s+deleted/);
     assert.match(await page.locator('aside').innerText(), /Then[^]*Note[^]*Next/);
   });
 });

@@ -5,12 +5,11 @@ use std::{borrow::Cow, io::Write as _};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use flate2::{Compression, write::GzEncoder};
-use serde::Serialize;
 
-use crate::render::{document::json_line, states::Look};
+use crate::render::document::json_line;
 use gc_core::wording::count;
 
-use super::{Fate, Picture};
+use super::{Picture, data::Data};
 
 /// The page, with places for a title, a text that says the same, and a picture in a script that is data.
 const PAGE: &str = include_str!("../html/page.html");
@@ -19,17 +18,9 @@ const MOST_LINES: usize = 2000;
 /// A larger picture is packed.
 const LARGE: usize = 16 * 1024;
 
-/// A picture, and how the states look that its rows name.
-#[derive(Serialize)]
-struct Data<'a> {
-    #[serde(flatten)]
-    picture: &'a Picture,
-    states: [Look; Fate::ALL.len()],
-}
-
 /// The page that shows a picture, with the text that says the same.
 pub(in crate::render) fn write(picture: &Picture, text: &str) -> String {
-    let json = json_line(&Data { picture, states: Fate::ALL.map(Fate::look) });
+    let json = json_line(&Data::of(picture));
     let packed = Some(&json).filter(|json| json.len() > LARGE).and_then(|json| packed(json));
     let kind = if packed.is_some() { "application/gzip" } else { "application/json" };
     // No browser reads this as markup, whatever it contains.

@@ -1,6 +1,7 @@
 //! What a picture shows of an answer: objects, their owner references, and what becomes of each object. Every format
 //! that draws (`html`, `svg`, `mermaid`, `dot`) is made of it, so that all say the same as the text.
 
+mod data;
 pub(super) mod dot;
 mod fold;
 mod graph;
@@ -177,7 +178,7 @@ pub struct Row {
 }
 
 /// Lines below a heading: `Why`, `Next`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Section {
     pub label: String,
     pub lines: Vec<String>,

@@ -1,0 +1,118 @@
+// A picture as objects, which tests can read, and its columns, as src/render/picture/data.rs makes them.
+import type { Data, Section } from '../src/data.ts';
+
+export interface Picture {
+  kind: string;
+  title: string;
+  source: string;
+  objects: KubeObject[];
+  links: Link[];
+  views: View[];
+  shown: number;
+  states: Data['states'];
+}
+
+/** The name of a state. */
+export type Fate = string;
+
+export interface KubeObject {
+  apiVersion: string;
+  kind: string;
+  namespace?: string;
+  name: string;
+  created?: string;
+  terminating?: boolean;
+  finalizers?: string[];
+  virtual?: boolean;
+  commands?: string[];
+}
+
+export interface Link {
+  dependent: number;
+  owner: number;
+  controller?: boolean;
+  blocks?: boolean;
+  invalid?: string;
+  closesCycle?: boolean;
+}
+
+export interface View {
+  name: string;
+  verdict?: { fate: Fate; word: string; sentence: string };
+  rows: Row[];
+  sections?: Section[];
+}
+
+export interface Row {
+  object?: number;
+  title: string;
+  parent?: number;
+  fate: Fate;
+  word?: string;
+  detail?: string;
+  points?: boolean;
+  loses?: boolean;
+  more?: number;
+  story?: Section[];
+  commands?: string[];
+}
+
+/** Values by number, each once; the first is none. */
+function once<T>(none: T): { values: T[]; place(value: T): number } {
+  const places = new Map([[JSON.stringify(none), 0]]);
+  const values = [none];
+  return {
+    values,
+    place(value) {
+      const key = JSON.stringify(value);
+      if (!places.has(key)) places.set(key, values.push(value) - 1);
+      return places.get(key)!;
+    },
+  };
+}
+
+export function columns({ title, source, shown, states, objects, links, views }: Picture): Data {
+  const texts = once('');
+  const stories = once<Data['stories'][number]>({ sections: [], commands: [] });
+  const commands = once<string[][]>([]);
+  const abouts = once<[string, string]>(['', '']);
+  const text = (value = ''): number => texts.place(value);
+  const fate = (name: string): number => states.findIndex((state) => state.name === name);
+  const about = ({ controller, blocks, invalid, closesCycle }: Link, role: string): string =>
+    [controller && role, blocks && 'blocking', invalid, closesCycle && 'closes a cycle'].filter(Boolean).join(', ');
+  return {
+    title, source, shown, states,
+    objects: {
+      name: objects.map(({ name }) => name),
+      apiVersion: objects.map(({ apiVersion }) => text(apiVersion)),
+      kind: objects.map(({ kind }) => text(kind)),
+      namespace: objects.map(({ namespace }) => text(namespace)),
+      created: objects.map(({ created = '' }) => text(created.replace('T', ' ').replace('Z', ''))),
+      finalizers: objects.map(({ finalizers = [] }) => text(finalizers.join(', '))),
+      flags: objects.map(({ terminating, virtual }) => Number(terminating ?? false) + 2 * Number(virtual ?? false)),
+      commands: objects.map((object) => commands.place((object.commands ?? []).map((text) => text.split(object.name)))),
+    },
+    links: {
+      dependent: links.map(({ dependent }) => dependent), owner: links.map(({ owner }) => owner),
+      about: links.map((link) => abouts.place([about(link, 'its controller'), about(link, 'controlled')])),
+    },
+    views: views.map(({ name, verdict, rows, sections = [] }) => ({
+      name, sections, ...(verdict && { verdict: { ...verdict, fate: fate(verdict.fate) } }),
+      rows: {
+        object: rows.map(({ object = -1 }) => object + 1),
+        parent: rows.map(({ parent }, at) => (parent === undefined ? 0 : at - parent)),
+        title: rows.map(({ object, title }) => {
+          const { kind, name } = objects[object ?? -1] ?? {};
+          return `${kind}/${name}` === title ? 0 : text(title);
+        }),
+        fate: rows.map((row) => fate(row.fate)),
+        word: rows.map(({ word }) => text(word)),
+        detail: rows.map(({ detail }) => text(detail)),
+        more: rows.map(({ more = 0 }) => more),
+        flags: rows.map(({ points, loses }) => Number(points ?? false) + 2 * Number(loses ?? false)),
+        story: rows.map(({ story = [], commands = [] }) => stories.place({ sections: story, commands })),
+      },
+    })),
+    texts: texts.values, stories: stories.values, commands: commands.values, abouts: abouts.values,
+  };
+}
