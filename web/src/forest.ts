@@ -189,10 +189,9 @@ export function forestOf(view: View) {
       if (kind !== '' && textOf(objects.kind, of) !== kind) return false;
       if (namespace !== '' && (of < 0 || (textOf(objects.namespace, of) || '-') !== namespace)) return false;
       if (searched.length === 0) return true;
-      const text = texts[line] ??= [
-        title(line), word(line), detail(line), objects.name[of],
-        ...[objects.kind, objects.namespace, objects.apiVersion, objects.finalizers].map((column) => textOf(column, of)),
-      ].join('\n').toLowerCase();
+      const text = texts[line] ??= (of < 0 ? `${title(line)}\n${word(line)}\n${detail(line)}`
+        : `${title(line)}\n${titleOf(of)}\n${word(line)}\n${detail(line)}\n${textOf(objects.namespace, of)}\n` +
+          `${textOf(objects.apiVersion, of)}\n${textOf(objects.finalizers, of)}`).toLowerCase();
       return searched.every((word) => text.includes(word));
     };
   }

@@ -1,11 +1,11 @@
 // The page in Chromium: every feature, by mouse and by keyboard, and nothing that it must not do.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, test, type TestContext } from 'node:test';
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
 import { visible } from '../src/dom.ts';
 import type { Picture } from './columns.ts';
-import { html, launch, open, TEXT } from './page.ts';
+import { html, launch, open, TEXT, type Opened } from './page.ts';
 import { chain, cycle, empty, findings, HOSTILE, hostile, many, shared, shop, siblings } from './pictures.ts';
 
 const POD = 'pod/shop/web-6d5f8c7b94-x2lqp';
@@ -303,28 +303,49 @@ pageTest('hostile texts are shown, and do nothing', hostile, async (page) => {
   assert.match(odd.title, /^<script>document\.title="owned"<\/script>/);
 });
 
+/** How many milliseconds the page's thread has computed. Other programs on the machine don't count. */
+async function busy(devtools: CDPSession): Promise<number> {
+  const { metrics } = await devtools.send('Performance.getMetrics');
+  return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1000;
+}
+
 /** Does something in the page, and says how many milliseconds the page computed until it was drawn. */
 async function timed(page: Page, devtools: CDPSession, act: string): Promise<number> {
-  const busy = async (): Promise<number> =>
-    (await devtools.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration')!.value * 1000;
-  const before = await busy();
+  const before = await busy(devtools);
   await page.evaluate((act) => new Promise<void>((done) => {
     (0, eval)(act);
     requestAnimationFrame(() => setTimeout(done));
   }), act);
-  return Math.round(await busy() - before);
+  return Math.round(await busy(devtools) - before);
 }
 
-for (const size of [5000, 100_000]) {
-  test(`${size} objects: everything answers, and the document stays small`, async (t) => {
-    const { page, complaints, close } = await open(browser, many(size), { bypassCSP: true });
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
-    const loaded = await page.evaluate(() => {
-      const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
-      return Math.round(navigation!.loadEventEnd);
-    });
-    t.diagnostic(`${size}: shown after ${loaded} ms`);
+const median = (times: number[]): number => times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
+const ROUNDS = [1, 2, 3];
+
+/** Opens a page, and says how many milliseconds it computed until its lines were drawn. */
+async function opening(content: string): Promise<[Opened, CDPSession, number]> {
+  const opened = await open(browser, '', { bypassCSP: true });
+  const devtools = await opened.page.context().newCDPSession(opened.page);
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
+  writeFileSync(opened.file, content);
+  const before = await busy(devtools);
+  await opened.page.reload();
+  await opened.page.waitForSelector('.lines .line');
+  return [opened, devtools, Math.round(await busy(devtools) - before)];
+}
+
+for (const [size, limit] of [[5000, 1000], [100_000, 1500]] as const) {
+  test(`${size} objects: opens and answers in time, and the document stays small`, async (t) => {
+    const content = html(many(size), true);
+    const took = new Map<string, number[]>();
+    const note = (name: string, time: number): void => void took.set(name, [...took.get(name) ?? [], time]);
+    for (const _ of ROUNDS.slice(1)) {
+      const [{ close }, , time] = await opening(content);
+      note('open', time);
+      await close();
+    }
+    const [{ page, complaints, close }, devtools, time] = await opening(content);
+    note('open', time);
     const click = (selector: string): string => `document.querySelector(${JSON.stringify(selector)}).click()`;
     const key = (list: string, key: string): string =>
       `document.getElementById('${list}').dispatchEvent(new KeyboardEvent('keydown', {key: '${key}', bubbles: true}))`;
@@ -336,6 +357,7 @@ for (const size of [5000, 100_000]) {
       ['collapse all', click('.folding button:nth-child(2)')],
       ['expand all', click('.folding button:nth-child(1)')],
       ['to the end', key('tree', 'End')],
+      ['next that is stuck', key('tree', 'n')],
       ['another policy', click('input[value=foreground]')],
       ['only what is stuck', click('.chip[data-fate=stuck]')],
       ['no filter', click('.clear')],
@@ -348,17 +370,23 @@ for (const size of [5000, 100_000]) {
       ['table', click('#tab-table')],
       ['sort by name', click('#table .headers .name button')],
       ['descending', click('#table .headers .name button')],
+      ['in the order of the tree', click('#table .headers .name button')],
       ['to the end', key('table', 'End')],
       ['tree', click('#tab-tree')],
     ];
-    const took: string[] = [];
-    for (const [name, act] of steps) {
-      took.push(`${name} ${await timed(page, devtools, act)}`);
-      assert.ok(await elements(page) < MOST_ELEMENTS, `${name}: ${await elements(page)} elements`);
-      const drawn = await page.locator('.line').count();
-      assert.ok(drawn < 150, `${name}: ${drawn} lines`);
+    for (const _ of ROUNDS) {
+      for (const [name, act] of steps) {
+        note(name, await timed(page, devtools, act));
+        assert.ok(await elements(page) < MOST_ELEMENTS, `${name}: ${await elements(page)} elements`);
+        const drawn = await page.locator('.line').count();
+        assert.ok(drawn < 150, `${name}: ${drawn} lines`);
+      }
     }
-    t.diagnostic(`${size}: ms of the page's thread: ${took.join(', ')}`);
+    const medians = [...took].map(([name, times]) => [name, median(times)] as const);
+    t.diagnostic(`${size}: ms of the page's thread: ${medians.map((one) => one.join(' ')).join(', ')}`);
+    for (const [name, time] of medians) {
+      assert.ok(time <= (name === 'open' ? limit : 100), `${name}: ${time} ms`);
+    }
     assert.match(await text(page, '.found'), new RegExp(`${String(size).replace(/000$/, ',000')} lines`));
     assert.deepEqual(complaints, []);
     await close();
