@@ -1,5 +1,5 @@
-// What the reader has chosen, and what is shown of it. A link keeps it behind the # of the address, so that it works for
-// a file, too.
+// What the reader has chosen, and what is shown of it. A link keeps it behind the # of the address, so that it works
+// for a file, too.
 import { data, fateOf, textOf, words } from './data.ts';
 import { forestOf, type Forest } from './forest.ts';
 
@@ -58,6 +58,8 @@ export const app = {
   lines: [] as number[],
 };
 
+export const isTable = (): boolean => app.state.show === 'table';
+
 const forests: Forest[] = [];
 
 /** The lines of a view; made when they are first wanted. */
@@ -114,7 +116,7 @@ function change(state: State, before: State | undefined): void {
   }
   [app.object, app.line] = find(state.at);
   if (state.at !== before?.at) app.forest.reveal(app.line);
-  app.lines = state.show === 'table' ? sorted() : app.forest.visible();
+  app.lines = isTable() ? sorted() : app.forest.visible();
   draw(before);
 }
 
@@ -172,8 +174,9 @@ function find(at: string): [object: number, line: number] {
     const line = forest.lineOfRow[Number(number)] ?? -1;
     return [forest.own(line), line];
   }
-  const named = what ? Number(number) : PLAIN.test(at) ? data.objects.name.findIndex((_, of) => placeOf(of) === at) : -1;
-  const object = data.objects.name[named] === undefined ? -1 : named;
+  const { name } = data.objects;
+  const named = what ? Number(number) : PLAIN.test(at) ? name.findIndex((_, object) => placeOf(object) === at) : -1;
+  const object = named < name.length ? named : -1;
   return [object, forest.lineOf[object] ?? -1];
 }
 

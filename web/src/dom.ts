@@ -30,7 +30,8 @@ export function button(text: Child, click: () => void, attributes: Attributes = 
 
 /** The symbol of a state. It is no text: a word stands beside it, which screen readers read and people copy. */
 export function symbol(fate: number): HTMLElement {
-  return h('span', { class: `symbol ${colour(fate)}`, 'data-symbol': data.states[fate]!.symbol, 'aria-hidden': 'true' });
+  const { symbol } = data.states[fate]!;
+  return h('span', { class: `symbol ${colour(fate)}`, 'data-symbol': symbol, 'aria-hidden': 'true' });
 }
 
 /** The class of a state. */

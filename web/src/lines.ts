@@ -1,5 +1,5 @@
 // What a line says in the tree, in the table and on paper.
-import { app, cell, COLUMNS, forestAt, go, type Column } from './app.ts';
+import { app, cell, COLUMNS, forestAt, go, isTable, type Column } from './app.ts';
 import { data, fateOf, grouped } from './data.ts';
 import { bdi, button, colour, h, symbol, type Child } from './dom.ts';
 
@@ -10,8 +10,6 @@ export const HEADS: Record<Column, string> = {
   object: 'Object', state: 'State', kind: 'Kind', name: 'Name', namespace: 'Namespace', detail: 'Detail',
   created: 'Created (UTC)',
 };
-
-const isTable = (): boolean => app.state.show === 'table';
 
 /** An element for a line, with its indentation and its colour. */
 export function drawn(name: 'div' | 'tr', line: number, attributes: object, cells: HTMLElement[]): HTMLElement {
@@ -66,10 +64,9 @@ export function lineOf(line: number, place: number): HTMLElement {
   const level = isTable() ? {} : {
     'aria-level': forest.level[line]!, 'aria-expanded': forest.isAbove[line] === 1 && String(forest.isOpen(line)),
   };
-  const isSelected = app.state.at !== '' && line === app.line;
   return drawn('div', line, {
     role: 'row', id: `line-${place}`, 'data-place': place, 'aria-rowindex': place + 2,
-    'aria-selected': String(isSelected), ...level,
+    'aria-selected': String(line === app.line), ...level,
   }, columnsOf().map((column) => h(
     'div', { role: 'gridcell', class: column, title: cell(line, column) || false }, ...contents(line, column))));
 }

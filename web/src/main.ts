@@ -1,5 +1,5 @@
 // The page: reads the picture that stands in it, shows it, and does what mouse and keyboard ask for.
-import { app, forestAt, go, isFiltered, nextWorst, select, start, type State } from './app.ts';
+import { app, forestAt, go, isFiltered, isTable, nextWorst, select, start, type State } from './app.ts';
 import { count, data, fateOf, grouped, isFinding, textOf, use, words, type Column, type Data } from './data.ts';
 import { bdi, button, colour, fill, h, symbol } from './dom.ts';
 import { changes, type Forest } from './forest.ts';
@@ -60,13 +60,15 @@ function show(page: HTMLElement): void {
   const tabs = ['', 'table'].map((show) => button(show ? 'Table' : 'Tree', () => go({ show }), {
     role: 'tab', id: `tab-${show || 'tree'}`, 'aria-controls': 'panel',
   }));
-  const folding = h('div', { class: 'row folding' }, ...['Expand', 'Collapse'].map((name) => button(`${name} all`, () => {
-    app.forest.setAllOpen(name === 'Expand');
+  const setAllOpen = (isOpen: boolean): void => {
+    app.forest.setAllOpen(isOpen);
     go({});
-    say(`${name} all: done.`);
-  })));
-  const found = h('p', { class: 'found', role: 'status' });
-  const nothing = h('p', { class: 'nothing' });
+    say(`${isOpen ? 'Expand' : 'Collapse'} all: done.`);
+  };
+  const folding = h('div', { class: 'row folding' },
+    button('Expand all', () => setAllOpen(true)), button('Collapse all', () => setAllOpen(false)));
+  const found = h('p', { class: 'quiet found', role: 'status' });
+  const nothing = h('p', { class: 'quiet nothing' });
   const panel = h('div', { id: 'panel', role: 'tabpanel' }, list, nothing);
   const aside = h('aside', { class: 'story', 'aria-labelledby': 'story-title' });
   page.append(
@@ -88,7 +90,7 @@ function show(page: HTMLElement): void {
     verdict.hidden = !said;
     verdict.className = `verdict ${said ? colour(said.fate) : ''}`;
     // The live region tells the sentence when the policy changes.
-    if (said) fill(verdict, symbol(said.fate), h('h1', {}, h('strong', {}, said.word), said.word && ' ', said.sentence));
+    if (said) fill(verdict, symbol(said.fate), h('h1', {}, h('strong', {}, said.word), ` ${said.sentence}`));
     policies.forEach(({ input }, at) => (input.checked = at === view));
     if (compared >= 0) {
       const before = views[compared]!.name;
@@ -107,7 +109,7 @@ function show(page: HTMLElement): void {
 
   function draw(before: State | undefined): void {
     const { state, forest, object, line, lines } = app;
-    const isTable = state.show === 'table';
+    const isInTable = isTable();
     const isSelected = object >= 0 || line >= 0;
     const active = before && before.view === state.view ? activeLine() : -1;
     if (before?.view !== state.view) drawView();
@@ -125,11 +127,11 @@ function show(page: HTMLElement): void {
     const text = forest.isFiltered ? `${grouped(forest.found)} of ${all}` : all;
     // A screen reader tells it only if it has changed.
     if (found.textContent !== text) fill(found, text);
-    tabs.forEach((tab, at) => tab.setAttribute('aria-selected', String(isTable === (at === 1))));
-    folding.hidden = isTable;
-    list.id = isTable ? 'table' : 'tree';
-    list.setAttribute('role', isTable ? 'grid' : 'treegrid');
-    list.setAttribute('aria-label', isTable ? 'All objects' : 'Owners, and their dependents below them');
+    tabs.forEach((tab, at) => tab.setAttribute('aria-selected', String(isInTable === (at === 1))));
+    folding.hidden = isInTable;
+    list.id = isInTable ? 'table' : 'tree';
+    list.setAttribute('role', isInTable ? 'grid' : 'treegrid');
+    list.setAttribute('aria-label', isInTable ? 'All objects' : 'Owners, and their dependents below them');
     panel.setAttribute('aria-labelledby', `tab-${list.id}`);
     panel.classList.toggle('wordless', !forest.hasWords);
     showLines(active);
@@ -147,8 +149,8 @@ function show(page: HTMLElement): void {
   start(draw);
   // Findings have no sections: the worst one says at once what to do, where there is room.
   const worst = nextWorst();
-  const isFree = app.state.at === '' || (app.object < 0 && app.line < 0);
-  if (worst !== undefined && isFree && views[app.view]!.sections.length === 0 && innerWidth > 760) select(worst, false);
+  const isFree = app.object < 0 && app.line < 0 && views[app.view]!.sections.length === 0 && innerWidth > 760;
+  if (worst !== undefined && isFree) select(worst, false);
 
   /** Back to the list, where the reader came from. */
   function close(): void {
@@ -175,7 +177,6 @@ function show(page: HTMLElement): void {
     choose(activeLine(), target as Element);
   });
 
-  const table = (): boolean => app.state.show === 'table';
   const everywhere: Keys = {
     '/': () => {
       search.focus();
@@ -186,7 +187,7 @@ function show(page: HTMLElement): void {
       if (worst === undefined) say('Nothing is stuck or loses data.');
       else select(worst);
     },
-    t: () => go({ show: table() ? '' : 'table' }),
+    t: () => go({ show: isTable() ? '' : 'table' }),
     p: () => go({ view: views[(app.view + 1) % views.length]!.name }),
     Escape: () => app.state.at !== '' && close(),
   };
@@ -206,10 +207,7 @@ function show(page: HTMLElement): void {
     ' ': (line) => choose(line, list),
   };
   const inTree: Keys = {
-    '*': () => {
-      app.forest.setAllOpen(true);
-      go({});
-    },
+    '*': () => setAllOpen(true),
     ArrowRight: (line) => {
       if (app.forest.isOpen(line)) move('ArrowDown');
       else if (app.forest.isAbove[line]) toggle(line);
@@ -224,7 +222,7 @@ function show(page: HTMLElement): void {
     const { key, target } = event;
     if (event.ctrlKey || event.metaKey || event.altKey || (target as Element).matches('select')) return;
     const line = target === list ? activeLine() : -1;
-    const keys = target === search ? inSearch : { ...everywhere, ...line >= 0 && { ...inList, ...!table() && inTree } };
+    const keys = target === search ? inSearch : { ...everywhere, ...line >= 0 && { ...inList, ...!isTable() && inTree } };
     if (keys[key]) keys[key](line);
     else if (line < 0 || !move(key)) return;
     event.preventDefault();

@@ -18,7 +18,8 @@ const shots: [name: string, page: Parameters<typeof open>[1], hash: string][] = 
 for (const [name, content, hash] of shots) {
   for (const [width, height] of [[1280, 800], [400, 844], [360, 740]] as const) {
     for (const colorScheme of ['light', 'dark'] as const) {
-      const { page, complaints, close } = await open(browser, content, { viewport: { width, height }, colorScheme }, hash);
+      const options = { viewport: { width, height }, colorScheme };
+      const { page, complaints, close } = await open(browser, content, options, hash);
       await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
       if (width === 1280 && colorScheme === 'light') await page.pdf({ path: join(folder, `${name}.pdf`), format: 'A4' });
       if (complaints.length > 0) console.log(name, complaints.slice(0, 5));
