@@ -55,6 +55,13 @@ fn it_names_no_other_place_and_makes_no_markup_of_text() {
     }
 }
 
+/// Every page has it in it, and people mail pages.
+#[test]
+fn it_is_small() {
+    let size = template().len();
+    assert!(size <= 31 * 1024, "{size} bytes");
+}
+
 /// Who changes its sources makes it again.
 #[test]
 fn it_is_made_of_its_sources() {

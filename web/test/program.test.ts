@@ -83,6 +83,11 @@ test('what loses data is red, and what to do next has buttons to copy', async ()
   });
 });
 
+test('the page of forty objects under three policies is small', () => {
+  const size = Buffer.byteLength(run('plan', 'namespace/shop', ...SHOP, '-o', 'html'));
+  assert.ok(size <= 45 * 1024, `${size} bytes`);
+});
+
 test('a tree', () => look(['tree', ...SHOP], async ({ page }) => {
   assert.ok(await page.locator('#tree .lines .title', { hasText: 'Shop/main' }).count() > 0);
 }));
