@@ -45,8 +45,7 @@ pub struct PictureOptions<'a> {
 }
 
 /// The picture of one answer. Indices are places in its own lists.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default)]
 pub struct Picture {
     /// The kind of the JSON document that says the same: `Plan`, `Tree`, …
     pub kind: &'static str,
@@ -65,73 +64,56 @@ pub struct Picture {
 }
 
 /// An object, or an owner that doesn't exist (a virtual node).
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default)]
 pub struct Object {
     pub api_version: String,
     pub kind: String,
     /// Empty for cluster-scoped objects.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     pub name: String,
     /// Not written: what a page links to is also there tomorrow.
-    #[serde(skip)]
     pub uid: String,
     /// `metadata.creationTimestamp`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub terminating: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub finalizers: Vec<String>,
     /// No object with this uid was read.
-    #[serde(rename = "virtual", skip_serializing_if = "std::ops::Not::not")]
     pub is_virtual: bool,
     /// Commands that show it, whatever becomes of it: those of all its rows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
 }
 
 /// An owner reference.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
 pub struct Link {
     /// The object that holds the reference.
     pub dependent: usize,
     pub owner: usize,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub controller: bool,
     /// `blockOwnerDeletion`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blocks: bool,
     /// Why the collector doesn't follow it, in a few words; empty if it does.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub invalid: String,
     /// It closes a cycle of owners.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub closes_cycle: bool,
 }
 
 /// What becomes of the objects, under one policy.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default)]
 pub struct View {
     /// The propagation policy; empty if there is none.
     pub name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
     /// In the order of the text's lines: each comes after the row that it stands below.
     pub rows: Vec<Row>,
     /// Objects, each with one that it waits for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<[usize; 2]>,
     /// What the text says below the objects.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<Section>,
 }
 
 /// The first line of a text.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Verdict {
     pub fate: Fate,
     /// `STUCK`.
@@ -140,40 +122,29 @@ pub struct Verdict {
 }
 
 /// A line of the text: an object, a heading, objects that are folded into one line, or a finding.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default)]
 pub struct Row {
     /// The object; `None` for a finding or a heading. Of a line that stands for several, the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub object: Option<usize>,
     /// `Deployment/web`, `… 12 more Pods`, or the title of a finding.
     pub title: String,
     /// The row that it stands below.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<usize>,
     pub fate: Fate,
     /// What becomes of it, in the words of the text: `deleted`. May be empty.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub word: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// It only says where the row of its object is: `see above`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub points: bool,
     /// Its stored data is lost.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loses: bool,
     /// How many objects the row stands for; 0 if it shows one.
-    #[serde(skip_serializing_if = "is_zero")]
     pub more: usize,
     /// How many objects below it the row stands for, too.
-    #[serde(skip_serializing_if = "is_zero")]
     pub below: usize,
     /// What else is known of it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub story: Vec<Section>,
     /// Commands that mend it. Those that show its object are in [`Object::commands`].
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
 }
 
@@ -304,10 +275,6 @@ pub(super) fn remarks_of(remarks: &[(Tone, String)]) -> String {
 /// A section, if it has lines.
 pub(super) fn section(heading: Heading, lines: Vec<String>) -> Option<Section> {
     (!lines.is_empty()).then(|| Section { label: heading.word().to_owned(), lines, commands: Vec::new() })
-}
-
-fn is_zero(value: &usize) -> bool {
-    *value == 0
 }
 
 /// Collects objects, each once.
