@@ -2,7 +2,11 @@
 
 use serde_json::Value;
 
-use super::run::{run_with, with_input, words};
+use super::{
+    agree::says_not,
+    doctor::IDLE,
+    run::{gc, run_with, with_input, words},
+};
 
 /// A webhook and an API with one pod behind both.
 const BACKEND: &str = r#"
@@ -417,4 +421,16 @@ fn a_policy_comes_right_before_the_remedy_that_it_refuses() {
     assert!(remedies[0].starts_with("keep the object"), "{remedies:#?}");
     assert!(remedies[1].starts_with("first let the policy warn") && remedies[2].starts_with("delete"), "{remedies:#?}");
     assert!(finding["consequence"].as_str().unwrap().contains("refuses some of the remedies below"), "{finding:#}");
+}
+
+/// What a policy refuses waits for more than a controller manager: the policy comes first, and no sweep is offered.
+#[test]
+fn a_sweep_that_a_policy_refuses_is_not_offered() {
+    let ran = gc(&["plan", "configmap/release", "-n", "shop", "--from", IDLE]);
+    says_not(&ran, &["kubectl gc sweep"]);
+    let [policy, manager] = ["Why   ValidatingAdmissionPolicy/keep-secrets", "no controller manager seems to run"]
+        .map(|words| ran.out.find(words).unwrap_or_else(|| panic!("{words:?} is not in {ran}")));
+    let [warn, start] = ["let the policy warn", "then start the controller manager"]
+        .map(|words| ran.out.find(words).unwrap_or_else(|| panic!("{words:?} is not in {ran}")));
+    assert!(policy < manager && warn < start, "{ran}");
 }

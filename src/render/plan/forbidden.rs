@@ -242,6 +242,10 @@ fn resources(snapshot: &Snapshot, obstacle: &Obstacle) -> String {
 /// What to do about it.
 pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
     match (obstacle.kind, obstacle.taken_down) {
+        // What else prevents it refuses a sweep, too.
+        (ObstacleKind::ControllersAway { .. }, _) if obstacle.prevents.is_empty() => {
+            "then start the controller manager. Its pods, where it has any:"
+        }
         (ObstacleKind::ControllersAway { .. }, _) => {
             "start the controller manager, or let kubectl gc sweep do the collector's work. Its pods, where it has any:"
         }

@@ -6,7 +6,11 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     model::{ObjectId, ResourceId, Symbol, facts::Backend},
-    simulate::{context::SimContext, world::World},
+    simulate::{
+        cause::{Cause, Change},
+        context::SimContext,
+        world::World,
+    },
 };
 
 use super::{
@@ -14,7 +18,7 @@ use super::{
     backend::{behind, reach, why_unavailable, why_unreachable},
     heeded::{BoundPolicy, Called, Hook, Lack, Operation, Reach, WebhookCall},
     policies::Refuses,
-    told::{Obstacle, ObstacleKind, RefusedBy},
+    told::{Obstacle, ObstacleKind, RefusedBy, RefusedWrite},
 };
 
 impl World<'_, '_> {
@@ -49,7 +53,11 @@ impl World<'_, '_> {
                 );
             }
         }
-        for (object, refused) in self.refused.clone() {
+        let mut refused = self.refused.clone();
+        if let Some(healthy) = healthy.filter(|_| obstacles.manager_away.is_some()) {
+            refused.extend(self.refused_once_the_manager_runs(healthy, &prevented));
+        }
+        for (object, refused) in refused {
             // It may have been possible later.
             let Ok(place) = prevented.binary_search(&object) else { continue };
             prevented.remove(place);
@@ -97,7 +105,35 @@ impl World<'_, '_> {
                 obstacle.resources = hook.map(|hook| self.resources_of(hook as u32)).unwrap_or_default();
             }
         }
-        found.into_values().collect()
+        // What waits for more than a controller manager says so first: also a sweep in its place is refused.
+        let (away, mut found): (Vec<Obstacle>, Vec<Obstacle>) = found.into_values().partition(|obstacle| {
+            matches!(obstacle.kind, ObstacleKind::ControllersAway { .. }) && obstacle.prevents.is_empty()
+        });
+        found.extend(away);
+        found
+    }
+
+    /// Of what the controllers have yet to do that are away, what the API server will refuse then.
+    fn refused_once_the_manager_runs(
+        &mut self,
+        healthy: &World<'_, '_>,
+        prevented: &[ObjectId],
+    ) -> Vec<(ObjectId, RefusedWrite)> {
+        let mut refused = Vec::new();
+        for object in prevented.iter().copied().filter(|object| !self.refused.contains_key(object)).collect::<Vec<_>>()
+        {
+            let is_left = healthy.exists(object) || self.stored(object).is_some_and(|stored| stored.terminating);
+            let by_namespace = |change: &Change| change.object == object && matches!(change.cause, Cause::Namespace(_));
+            let operation = if is_left {
+                Operation::Update
+            } else if healthy.log.iter().any(by_namespace) {
+                Operation::of_content(self.context.snapshot, object)
+            } else {
+                Operation::Delete
+            };
+            refused.extend(self.would_refuse(object, operation).map(|write| (object, write)));
+        }
+        refused
     }
 
     fn add_apis(&mut self, found: &mut BTreeMap<ObstacleKind, Obstacle>, prevented: &mut Vec<ObjectId>) {

@@ -74,6 +74,12 @@ impl World<'_, '_> {
         self.note_refused(object, operation, refused.first())
     }
 
+    /// The write, if the API server would certainly refuse it; records nothing.
+    pub(super) fn would_refuse(&mut self, object: ObjectId, operation: Operation) -> Option<RefusedWrite> {
+        let by = self.judge(object, operation).refused.first().copied()?;
+        Some(RefusedWrite { operation, by })
+    }
+
     fn heeds_refusals_of(&self, operation: Operation) -> bool {
         let Some(obstacles) = self.context.obstacles.as_ref().filter(|_| self.heeds) else { return false };
         !obstacles.of_content || matches!(operation, Operation::DeleteCollection | Operation::Finalize)
