@@ -12,7 +12,7 @@ use std::{
 
 use serde::Serialize;
 
-use gc_cluster::act::{Answered, Ended, Followed, Sent};
+use gc_cluster::act::{Answered, Ended, Followed, RefusalCause, Sent};
 use gc_core::{
     command_line::{Kubectl, ShellCommand},
     doctor::Code,
@@ -213,6 +213,17 @@ impl<'a> DeletionView<'a> {
         let called_off = self.followed.is_some_and(|followed| followed.ended == Ended::CalledOff);
         let in_vain = self.sweep.is_some_and(|failing| !failing.is_empty());
         called_off || in_vain || self.sent.iter().any(|sent| sent.answered.failed())
+    }
+
+    /// Whether nothing else failed than DELETEs that the API server refused, and not for lack of rights. After a
+    /// refusal nothing is sent.
+    pub fn is_refused(&self) -> bool {
+        let is_judged =
+            |sent: &&Sent| matches!(sent.answered, Answered::Refused { cause: RefusalCause::Judgement, .. });
+        let mut failed = self.sent.iter().filter(|sent| sent.answered.failed() && sent.answered != Answered::NotSent);
+        let called_off = self.followed.is_some_and(|followed| followed.ended == Ended::CalledOff);
+        let any = self.sent.iter().any(|sent| is_judged(&sent));
+        self.sweep.is_none() && !called_off && any && failed.all(|sent| is_judged(&sent))
     }
 
     /// Whether certainly no target was deleted.
@@ -419,7 +430,7 @@ fn not_done(view: &DeletionView<'_>, sent: &Sent) -> Option<Line> {
             Tone::Warning,
             "it was already deleted; a new object with the same name was not touched".to_owned(),
         ),
-        Answered::Refused { reason } => ((Fate::Error, "refused"), Tone::Error, reason.clone()),
+        Answered::Refused { reason, .. } => ((Fate::Error, "refused"), Tone::Error, reason.clone()),
         Answered::Unsure { reason } => {
             let why = format!("it is not known whether the API server deleted it: {reason}");
             ((Fate::Unsure, "unsure"), Tone::Error, why)

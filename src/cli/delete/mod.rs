@@ -15,7 +15,7 @@ use crate::{
         OperationError,
         approve::{Approval, OnMissed, Policy, Proposal as _, Question, Terminal as _, View, approve},
         archive::Archiving,
-        delete::{CarryOut, Delete, DeleteConfig, DeletePlan, DependentsTried, HeldTarget},
+        delete::{CarryOut, Delete, DeleteConfig, DeletePlan, DependentsTried, HeldTarget, Objection},
         predict::PlanResult,
         signals::SystemClock,
         unread::AllowIncomplete,
@@ -25,7 +25,7 @@ use crate::{
         plan::{PlanView, VerdictJson},
     },
 };
-use gc_cluster::act::FollowEvent;
+use gc_cluster::act::{FollowEvent, RefusalCause};
 use gc_core::{
     graph::OwnerGraph,
     plan::Incomplete,
@@ -278,6 +278,7 @@ impl DeleteReport<'_> {
             ..DeletionView::default()
         };
         let exit = match () {
+            () if view.is_refused() => Exit::BadNews,
             () if view.failed() => Exit::Failed,
             () if view.bad_news() || !done.unfinished.is_empty() => Exit::BadNews,
             () => Exit::Fine,
@@ -308,7 +309,7 @@ impl DeleteReport<'_> {
             report.notes.extend(format!("error: {}", describe_error(refusal)).split('\n').map(str::to_owned));
             report.exit = Exit::Failed;
         }
-        let mut refusals: Vec<String> = Vec::new();
+        let mut refusals: Vec<Objection> = Vec::new();
         if self.args.consent.dry_run == DryRunArg::Server {
             let targets = &result.plan.request.targets;
             refusals.extend(delete.server_refusals(targets));
@@ -321,8 +322,10 @@ impl DeleteReport<'_> {
             }
         }
         if !refusals.is_empty() {
-            report.notes.extend(refusals.iter().map(|refusal| format!("error: {refusal}")));
-            report.exit = Exit::Failed;
+            report.notes.extend(refusals.iter().map(|refusal| format!("error: {}", refusal.words)));
+            let is_judged =
+                report.exit != Exit::Failed && refusals.iter().all(|refusal| refusal.cause == RefusalCause::Judgement);
+            report.exit = if is_judged { Exit::BadNews } else { Exit::Failed };
         }
         Ok(report)
     }

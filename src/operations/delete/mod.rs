@@ -5,8 +5,8 @@ mod held;
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use gc_cluster::act::{
-    Access, Answered, Deletion, DetachedObject, FollowEvent, Followed, KeepError, Released, Sent, cut, put_back,
-    release as release_guards,
+    Access, Answered, Deletion, DetachedObject, FollowEvent, Followed, KeepError, RefusalCause, Released, Sent, cut,
+    put_back, release as release_guards,
 };
 use gc_core::{
     command_line::Kubectl,
@@ -258,8 +258,7 @@ const MOST: usize = 200;
 pub struct DependentsTried {
     /// How many it would delete.
     pub accepted: usize,
-    /// Its objections, in sentences.
-    pub refusals: Vec<String>,
+    pub refusals: Vec<Objection>,
     /// How many the user may not delete, so that nothing is known about them.
     pub forbidden: usize,
     /// How many were not tried.
@@ -268,7 +267,7 @@ pub struct DependentsTried {
 
 impl Delete {
     /// The API server's objections to the DELETE of each target.
-    pub fn server_refusals(&mut self, targets: &[ObjectId]) -> Vec<String> {
+    pub fn server_refusals(&mut self, targets: &[ObjectId]) -> Vec<Objection> {
         let deletion = self.deletion(true);
         let sent: Vec<Sent> = self.try_out(targets, &deletion);
         sent.iter().filter_map(objection).collect()
@@ -288,9 +287,9 @@ impl Delete {
         for sent in self.try_out(&objects, &deletion) {
             match objection(&sent) {
                 None => tried.accepted += 1,
-                // The authorizer's words: the user's rights say nothing about the collector's.
-                Some(words) if words.contains("is forbidden: User ") => tried.forbidden += 1,
-                Some(words) => tried.refusals.push(words),
+                // The user's rights say nothing about the collector's.
+                Some(objection) if objection.cause == RefusalCause::Rights => tried.forbidden += 1,
+                Some(objection) => tried.refusals.push(objection),
             }
         }
         tried
@@ -301,15 +300,26 @@ impl Delete {
     }
 }
 
+/// Why the API server would not delete an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objection {
+    /// A sentence.
+    pub words: String,
+    pub cause: RefusalCause,
+}
+
 /// Why the API server would not delete an object; `None` if it would.
-fn objection(sent: &Sent) -> Option<String> {
+fn objection(sent: &Sent) -> Option<Objection> {
     let name = sent.target.short_name();
     match &sent.answered {
         Answered::Removed | Answered::Accepted | Answered::GoneBefore | Answered::Replaced | Answered::NotSent => None,
-        Answered::Refused { reason } => Some(format!("the API server refuses to delete {name}: {reason}")),
-        Answered::Unsure { reason } | Answered::Failed { reason } => {
-            Some(format!("whether the API server would delete {name} is not known: {reason}"))
+        Answered::Refused { reason, cause } => {
+            Some(Objection { words: format!("the API server refuses to delete {name}: {reason}"), cause: *cause })
         }
+        Answered::Unsure { reason } | Answered::Failed { reason } => Some(Objection {
+            words: format!("whether the API server would delete {name} is not known: {reason}"),
+            cause: RefusalCause::Other,
+        }),
     }
 }
 

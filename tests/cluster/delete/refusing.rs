@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::kit::{Family, config_map};
-use crate::harness::{Cluster, NOBODY, VIEWER, shared};
+use crate::harness::{Alone, Cluster, NOBODY, Options, VIEWER, shared};
 
 /// Grants a user more rights in a namespace.
 fn allow(cluster: &Cluster, namespace: &str, user: &str, rules: serde_json::Value) {
@@ -123,6 +123,46 @@ fn what_is_forbidden_is_told_before() {
     // A delete that is allowed works, even if others are not.
     cluster.gc_as(VIEWER, &["delete", "cm/third", "-n", namespace, "--yes"]).expect(0);
     assert_eq!(family.there(), ["other", "root"]);
+}
+
+/// What admission refuses only once it is sent is a result, as a refusal that is foreseen: also if others are deleted.
+#[test]
+fn what_admission_refuses_once_it_is_sent_ends_with_2() {
+    let cluster = Alone::start(&Options::default());
+    let namespace = cluster.namespace("locked");
+    let create = |name: &str, labels: serde_json::Value| {
+        let metadata = json!({"name": name, "namespace": namespace, "labels": labels});
+        cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}));
+    };
+    create("locked", json!({"locked": "yes"}));
+    create("free", json!({}));
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["DELETE"]});
+    let expression = "!has(oldObject.metadata.labels) || !('locked' in oldObject.metadata.labels)";
+    let policy = |kind: &str, spec: serde_json::Value| {
+        cluster.create(json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
+            "metadata": {"name": "locked"}, "spec": spec}));
+    };
+    policy(
+        "ValidatingAdmissionPolicy",
+        json!({"matchConstraints": {"resourceRules": [rule]},
+            "validations": [{"expression": expression, "message": "it is locked"}]}),
+    );
+    policy("ValidatingAdmissionPolicyBinding", json!({"policyName": "locked", "validationActions": ["Deny"]}));
+    let path = format!("/api/v1/namespaces/{namespace}/configmaps/locked");
+    cluster.wait_until("the policy to refuse", Duration::from_secs(30), || {
+        !cluster.ask(&http::Method::DELETE, &format!("{path}?dryRun=All"), None).is_success()
+    });
+    for (targets, more, says) in [
+        (&["cm/locked"][..], "--dry-run=server", "error: the API server refuses to delete ConfigMap/locked: "),
+        (&["cm/locked"], "--yes", "NOT DONE: nothing was deleted"),
+        (&["cm/free", "cm/locked"], "--yes", "PARTLY DONE"),
+    ] {
+        let ran = cluster.gc(&[&["delete"], targets, &["-n", &namespace, more]].concat());
+        let all = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(ran.code == Some(2) && all.contains(says) && all.contains("it is locked"), "{:?} {all}", ran.code);
+        assert!(cluster.get(&path).is_some());
+    }
+    assert!(cluster.get(&format!("/api/v1/namespaces/{namespace}/configmaps/free")).is_none());
 }
 
 /// No flag helps who may not delete: that comes first, and what can't be read second.

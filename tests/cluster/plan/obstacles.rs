@@ -332,7 +332,7 @@ fn policies_that_refuse() {
     // A dry run asks about what follows, too.
     let namespace = predicted[0].case.trial.namespace.as_str();
     let dry = cluster.gc(&["delete", "widget/owner", "-n", namespace, "--dry-run=server"]);
-    assert_eq!(dry.code, Some(1), "{}{}", dry.stdout, dry.stderr);
+    assert_eq!(dry.code, Some(2), "{}{}", dry.stdout, dry.stderr);
     assert!(dry.stderr.contains("error: the API server refuses to delete ConfigMap/first: "), "{}", dry.stderr);
     assert!(dry.stderr.contains("would also accept 2 of 3 deletes that follow"), "{}", dry.stderr);
     all_come_true_by(&predicted, delete_if_allowed);

@@ -7,7 +7,7 @@ use http::{Method, StatusCode};
 use serde::Serialize;
 
 use crate::cluster::{
-    Connection, Failure,
+    Connection, Failure, Refusal,
     path::{self, ObjectPath},
 };
 use gc_core::{
@@ -61,7 +61,11 @@ pub enum Answered {
     /// It was already gone. Another object has its name now, and was not touched (R1.6).
     Replaced,
     /// The API server refused: forbidden, or denied by admission. In its own words.
-    Refused { reason: String },
+    Refused {
+        reason: String,
+        #[serde(skip)]
+        cause: RefusalCause,
+    },
     /// The answer was lost or makes no sense: unknown whether the target is deleted. Why.
     #[serde(rename = "Unknown")]
     Unsure { reason: String },
@@ -69,6 +73,18 @@ pub enum Answered {
     Failed { reason: String },
     /// Not sent, because an earlier DELETE failed or the user called it off.
     NotSent,
+}
+
+/// What kind of refusal it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RefusalCause {
+    /// A judgement of this delete: of admission, or what the API server says to everybody.
+    Judgement,
+    /// The user lacks the right.
+    Rights,
+    /// Credentials that are not known, too many requests, and the like.
+    #[default]
+    Other,
 }
 
 impl Answered {
@@ -145,7 +161,10 @@ impl Target {
     ) -> (Answered, Option<ObjectEvent>) {
         let Identity { namespace, name, uid, .. } = &self.identity;
         let Some(path) = path::of_object(resource, namespace, name) else {
-            return (Answered::Refused { reason: "not a valid object name".to_owned() }, None);
+            return (
+                Answered::Refused { reason: "not a valid object name".to_owned(), cause: RefusalCause::Other },
+                None,
+            );
         };
         let undone =
             match send_with_retry(connection, &Method::DELETE, &path, Some(&delete_options(deletion, uid, None))).await
@@ -211,11 +230,28 @@ fn stays(resource: &Resource, object: &RawObject<'_>) -> bool {
     object.deleted.is_some() && (held || namespace)
 }
 
+impl RefusalCause {
+    /// A webhook chooses its status, 400 if it doesn't
+    /// (apiserver `admission/plugin/webhook/errors/statuserror.go:ToStatusErr`).
+    fn of(refusal: &Refusal) -> Self {
+        match refusal.status {
+            _ if refusal.is_of_authorizer() => RefusalCause::Rights,
+            StatusCode::BAD_REQUEST
+            | StatusCode::FORBIDDEN
+            | StatusCode::CONFLICT
+            | StatusCode::UNPROCESSABLE_ENTITY => RefusalCause::Judgement,
+            _ => RefusalCause::Other,
+        }
+    }
+}
+
 fn not_done(RequestError { failure, unsure }: RequestError) -> Answered {
     let reason = failure.in_full();
     match &failure {
         _ if unsure => Answered::Unsure { reason },
-        Failure::Refused(refusal) if refusal.status.is_client_error() => Answered::Refused { reason },
+        Failure::Refused(refusal) if refusal.status.is_client_error() => {
+            Answered::Refused { reason, cause: RefusalCause::of(refusal) }
+        }
         _ => Answered::Failed { reason },
     }
 }

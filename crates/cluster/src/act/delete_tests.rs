@@ -184,9 +184,23 @@ async fn nothing_is_sent_after_a_failure() {
     let neither = r#"Unsure { reason: "unreadable answer: neither the deleted object nor a Status" }"#;
     let webhook = r#"admission webhook "guard.acme.io" denied the request: not today"#;
     for (answer, describe) in [
-        (status(403, webhook), format!("Refused {{ reason: {:?} }}", format!("forbidden: {webhook}"))),
-        (status(409, "it is used"), r#"Refused { reason: "409 Conflict: it is used" }"#.to_owned()),
-        (refuse(404), r#"Refused { reason: "no longer served (404 Not Found)" }"#.to_owned()),
+        (
+            status(403, webhook),
+            format!("Refused {{ reason: {:?}, cause: Judgement }}", format!("forbidden: {webhook}")),
+        ),
+        (status(409, "it is used"), r#"Refused { reason: "409 Conflict: it is used", cause: Judgement }"#.to_owned()),
+        (
+            status(403, r#"pods "b" is forbidden: User "me" cannot delete resource "pods""#),
+            format!(
+                "Refused {{ reason: {:?}, cause: Rights }}",
+                r#"forbidden: User "me" cannot delete resource "pods""#
+            ),
+        ),
+        (
+            status(400, webhook),
+            format!("Refused {{ reason: {:?}, cause: Judgement }}", format!("400 Bad Request: {webhook}")),
+        ),
+        (refuse(404), r#"Refused { reason: "no longer served (404 Not Found)", cause: Other }"#.to_owned()),
         (
             say(200, "garbage"),
             r#"Unsure { reason: "unreadable answer: expected value at line 1 column 1" }"#.to_owned(),
@@ -240,7 +254,7 @@ async fn what_is_called_off_is_not_sent() {
 #[tokio::test]
 async fn a_name_that_can_be_no_path_is_refused() {
     let (all, _) = deleted(&["a/b"], Deletion::by(Propagation::Background), |name, _| panic!("{name}")).await;
-    assert_eq!(words(&all), [r#"Pod/a/b Refused { reason: "not a valid object name" } unseen"#]);
+    assert_eq!(words(&all), [r#"Pod/a/b Refused { reason: "not a valid object name", cause: Other } unseen"#]);
 }
 
 /// Neither an answer to the DELETE nor one to the GET after it says that the target is gone, if it is about another

@@ -27,7 +27,7 @@ mod sweep;
 mod update;
 
 pub use access::{Access, Denied, Verdicts, review, user_name};
-pub use delete::{Answered, Deletion, Sent, delete};
+pub use delete::{Answered, Deletion, RefusalCause, Sent, delete};
 pub use follow::{Ended, FollowEvent, Followed, Following, follow};
 pub use hold::{Begun, HoldFailure, Holding, LetGo, Seen, StoredHold, TakeBack, go_on, hold};
 pub use hold::{find_hold, list_holds, look};

@@ -328,6 +328,13 @@ impl Failure {
     }
 }
 
+impl Refusal {
+    /// Whether the user lacks the right.
+    pub fn is_of_authorizer(&self) -> bool {
+        self.status == http::StatusCode::FORBIDDEN && without_preamble(&self.message) != self.message
+    }
+}
+
 /// What the authorizer says, without the words that it begins with: `pods "web" is forbidden: User "me" cannot get …`.
 /// What admission says stays whole.
 fn without_preamble(message: &str) -> &str {

@@ -47,6 +47,7 @@ use std::{sync::Arc, time::Duration};
 use gc_core::model::Resource;
 
 pub use answer::Answer;
+pub(crate) use answer::Refusal;
 pub use connect::Connection;
 pub use credentials::program;
 pub use early::EarlyLists;

@@ -249,6 +249,7 @@ fn fact() -> impl Strategy<Value = Fact> {
                 established,
                 conversion: conversion.map(Box::new),
                 revised,
+                unserved: revised.then(|| Box::new(facts::StoredVersion { place: 1, name: "v1".to_owned() })),
                 conditions,
             })
         ),
