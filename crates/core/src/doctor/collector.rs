@@ -260,11 +260,16 @@ fn describe(case: &Case<'_>, turns: &[Turn]) -> String {
 /// What happens when the collector works again. If some of its writes are refused, others don't follow.
 fn fires(case: &Case<'_>, wanted: &mut Needs, some_refused: bool) -> String {
     let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
-    let going: Vec<ObjectId> = if some_refused {
+    let projection = |refused: &Projection| -> (Vec<ObjectId>, String) {
+        let going: Vec<ObjectId> = refused.all_leaving().filter(live).collect();
+        let stays = sweep::those_that_stay(refused, &going);
+        (going, stays)
+    };
+    let (going, stays) = if some_refused {
         let context = SimContext::new(case.snapshot(), case.graph(), case.stage.assume).at(case.now);
-        Projection::of(&context.with_refused_writes()).all_leaving().filter(live).collect()
+        projection(&Projection::of(&context.with_refused_writes()))
     } else {
-        case.projection.all_leaving().filter(live).collect()
+        projection(case.projection)
     };
     let (are, shows) = match going.len() {
         0 => return String::new(),
@@ -272,7 +277,7 @@ fn fires(case: &Case<'_>, wanted: &mut Needs, some_refused: bool) -> String {
         some => (format!("{some} existing objects are"), "a dry run of sweep shows them"),
     };
     let lost = Losses::of(case, wanted, going).told(case, true);
-    format!(" {are} deleted as soon as the collector works again; {shows}.{lost} Decide about that first.")
+    format!(" {are} deleted as soon as the collector works again{stays}; {shows}.{lost} Decide about that first.")
 }
 
 fn consequence(case: &Case<'_>, wanted: &mut Needs, works: bool, some_refused: bool) -> String {

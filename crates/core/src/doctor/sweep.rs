@@ -7,8 +7,8 @@ use rustc_hash::FxHashSet;
 use crate::{
     command_line::ShellCommand,
     model::{ObjectId, Symbol},
-    simulate::Needs,
-    wording::count,
+    simulate::{Needs, Projection},
+    wording::{count, thousands},
 };
 
 use super::{
@@ -78,7 +78,20 @@ fn harm(case: &Case<'_>, objects: &[ObjectId]) -> String {
     let goes = |id: &&ObjectId| is_deleted(case, **id);
     match objects.iter().filter(goes).count() {
         0 => "it deletes no other object".to_owned(),
-        some => format!("it deletes {}", count(some, "existing object", "existing objects")),
+        some => {
+            let stays = those_that_stay(case.projection, &objects.iter().filter(goes).copied().collect::<Vec<_>>());
+            format!("it deletes {}{stays}", count(some, "existing object", "existing objects"))
+        }
+    }
+}
+
+/// How many of those that are deleted stay Terminating, to follow their number: a sweep counts them apart.
+pub(super) fn those_that_stay(projection: &Projection, deleted: &[ObjectId]) -> String {
+    match deleted.iter().filter(|id| !projection.goes(**id)).count() {
+        0 => String::new(),
+        some if some == deleted.len() => format!(" and {} Terminating", if some == 1 { "stays" } else { "stay" }),
+        1 => " (1 of them stays Terminating)".to_owned(),
+        some => format!(" ({} of them stay Terminating)", thousands(some)),
     }
 }
 
