@@ -1,10 +1,10 @@
 //! What fuzzers call: see [`crate::fuzzing`].
 
-use super::{super::manifests::ManifestFile, FieldSelector, LabelSelector, TargetQuery, TargetWords};
+use super::{super::manifests::ManifestFile, FieldSelector, TargetQuery, TargetWords, parse_labels};
 
 /// Parses a text as everything that names objects.
 pub(crate) fn parse(text: &str) {
-    if let Ok(selector) = LabelSelector::parse(text) {
+    if let Ok(selector) = parse_labels(text) {
         selector.matches(|_| None);
         selector.matches(|key| (key.len() > 1).then_some("a"));
     }

@@ -17,18 +17,15 @@ use std::collections::BTreeSet;
 
 use gc_core::{
     apply::ManifestObject,
-    model::{Identity, Mapping, ResourceId, Resources},
+    model::{Identity, Mapping, ResourceId, Resources, facts::LabelSelector},
 };
 
 use super::manifests::{ManifestError, ManifestFile};
 
 pub use error::{Hint, Missing, NoMatch, TargetError, Why};
-
 pub use gc_core::apply::Place;
-
 pub use resolve::{KeepQuery, KeepTargets};
-
-pub use selector::{FieldSelector, LabelSelector, SelectorError};
+pub use selector::{FieldSelector, SelectorError, parse_labels};
 
 /// The arguments that name targets, as typed.
 #[derive(Clone, Debug, Default)]
@@ -354,7 +351,7 @@ impl TargetQuery {
             (None, Some(_)) => Form::Selected {
                 types: types(first)?,
                 selection: Selection {
-                    labels: labels.map(LabelSelector::parse).transpose()?,
+                    labels: labels.map(parse_labels).transpose()?,
                     fields: fields.map(FieldSelector::parse).transpose()?,
                 },
             },

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use gc_core::model::{
-    Coordinate, Gap, Object, ObjectId, Origin, Presence, ResourceId, Resources, Snapshot, Symbol, nearest::nearest,
+    Coordinate, Gap, Object, ObjectId, Origin, Presence, ResourceId, Resources, Snapshot, Symbol,
+    facts::LabelSelector, nearest::nearest,
 };
 
 use super::{
-    Hint, LabelSelector, Missing, NamedTarget, NamespaceChoice, NoMatch, SelectedType, Selection, TargetError,
-    TypeName, TypedQuery, Why, names, selected_types, type_and_name, types,
+    Hint, Missing, NamedTarget, NamespaceChoice, NoMatch, SelectedType, Selection, TargetError,
+    TypeName, TypedQuery, Why, names, parse_labels, selected_types, type_and_name, types,
 };
 
 impl TypedQuery {
@@ -460,7 +461,7 @@ impl KeepQuery {
         }
         let labels = match labels {
             Some("") => return Err(empty()),
-            labels => labels.map(LabelSelector::parse).transpose()?,
+            labels => labels.map(parse_labels).transpose()?,
         };
         let objects = TypedQuery::of_objects(objects.into_iter().map(|name| name.wanted(resources)))?;
         Ok(KeepQuery { text: text.to_owned(), objects, types: selected_types(&of_types, resources)?, labels })

@@ -40,7 +40,7 @@ pub use running::{
     Required, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
 };
 pub use said::{contains_said, may_say_why, read_said};
-pub use selector::{LabelRequirement, LabelSelector};
+pub use selector::{LabelRequirement, LabelSelector, SelectorFault};
 pub use serving::{
     ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts, ResourceClaimFacts, ServiceCidrFacts,
     StoredVersion,

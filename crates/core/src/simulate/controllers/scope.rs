@@ -30,9 +30,9 @@ pub(super) fn scope(snapshot: &Snapshot, workload: ObjectId, add_on: Option<&Add
     }
     let Some(selector) = limits.and_then(|limits| limits.selector.as_deref()) else { return Scope::Handles };
     let words = || format!("{} handles only objects with labels {selector}", called());
-    match LabelSelector::of_text(selector) {
-        None => Scope::Perhaps(words()),
-        Some(selector) if selector.matches(|key| snapshot.label(object, key)) => Scope::Handles,
-        Some(_) => Scope::LeavesOut(words()),
+    match LabelSelector::parse(selector) {
+        Err(_) => Scope::Perhaps(words()),
+        Ok(selector) if selector.matches(|key| snapshot.label(object, key)) => Scope::Handles,
+        Ok(_) => Scope::LeavesOut(words()),
     }
 }
