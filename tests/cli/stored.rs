@@ -138,3 +138,28 @@ fn a_failed_volume_says_why() {
     bound["status"]["phase"] = json!("Bound");
     says_not(&on(&[bound], "explain pv/pv1"), &[said]);
 }
+
+/// Two volumes with one volumeHandle have the same data: the delete of one says that the other loses it, too.
+#[test]
+fn volumes_with_one_handle_lose_their_data_together() {
+    let [gold, mut volume] = claim("here");
+    volume["metadata"]["finalizers"] = json!(["external-provisioner.volume.kubernetes.io/finalizer"]);
+    let other = |driver: &str, handle: &str| {
+        let [_, mut other] = claim("here");
+        other["metadata"] = json!({"name": "copy", "uid": "copy"});
+        other["spec"]["persistentVolumeReclaimPolicy"] = json!("Retain");
+        other["spec"]["csi"] = json!({"driver": driver, "volumeHandle": handle});
+        other["spec"]["claimRef"] = json!({"namespace": "shop", "name": "silver", "uid": "silver"});
+        other
+    };
+    let lost = "PersistentVolume/copy is the same data (volumeHandle), and loses it, too";
+    for line in ["plan pvc/gold -n vault -o wide", "plan pv/pv1 -o wide"] {
+        let with = |other: Value| on(&[gold.clone(), volume.clone(), other], line);
+        says(&with(other("x.y", "h")), &["DATA LOSS: ", lost]);
+        for (driver, handle) in [("x.y", "g"), ("z.y", "h")] {
+            says_not(&with(other(driver, handle)), &["PersistentVolume/copy"]);
+        }
+    }
+    // The other keeps its data when it is deleted itself.
+    says_not(&on(&[gold, volume, other("x.y", "h")], "plan pv/copy -o wide"), &["DATA LOSS"]);
+}

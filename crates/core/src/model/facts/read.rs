@@ -444,11 +444,13 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
     let is_on_host = at(object.0, &["spec", "hostPath", "path"]).is_some() && nodes_of(object).is_empty();
     let phase = object.text(&["status", "phase"]);
     let failure = object.text(&["status", "message"]).filter(|_| phase.as_deref() == Some("Failed"));
+    let [driver, handle] = ["driver", "volumeHandle"].map(|key| object.name(&["spec", "csi", key]));
     VolumeFacts {
         reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]),
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}").into()),
         claim_uid: object.text(&["spec", "claimRef", "uid"]).filter(|uid| !uid.is_empty()).map(Into::into),
         phase,
+        handle: driver.zip(handle).map(|(driver, handle)| format!("{driver}/{handle}").into()),
         failure: failure.map(|said| in_one_line(&said)).filter(|said| !said.is_empty()).map(Into::into),
         deleted_by: VolumeDeleter::of(
             object.annotation(VolumeDeleter::PROVISIONED_BY),

@@ -21,6 +21,9 @@ pub struct VolumeFacts {
     /// Who deletes it once its claim is gone, if its reclaim policy says so; `None` if that was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<VolumeDeleter>,
+    /// The CSI driver, `/`, and `spec.csi.volumeHandle`: volumes with the same have the same data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle: Option<Box<str>>,
     /// `status.message`, if its phase is Failed: why its data could not be deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Box<str>>,

@@ -1,12 +1,19 @@
 //! What happens to stored data: volumes of claims, and volume snapshots.
 
-use crate::model::{
-    Coordinate, ObjectId, Presence, ResourceId, Symbol,
-    effects::EffectKind,
-    facts::{VolumeDeleter, VolumeFacts},
+use crate::{
+    model::{
+        Coordinate, ObjectId, Presence, ResourceId, Symbol,
+        effects::EffectKind,
+        facts::{VolumeDeleter, VolumeFacts},
+    },
+    simulate::recreators::Survival,
+    wording::some_of,
 };
 
 use super::SideEffects;
+
+/// At most so many volumes are named that lose their data with another.
+const NAMED: usize = 3;
 
 const DELETE: &str = "Delete";
 const RETAIN: &str = "Retain";
@@ -54,12 +61,9 @@ impl SideEffects<'_, '_> {
                 self.add_about(claim, EffectKind::DataKept, ARCHIVED, volume);
             }
             Some(VolumeFacts::DELETE) => {
-                self.add_about(
-                    claim,
-                    EffectKind::DataLost,
-                    "its volume is deleted with all data on it (reclaim policy Delete)",
-                    volume,
-                );
+                let twins = self.twins(volume);
+                let lost = format!("its volume is deleted with all data on it (reclaim policy Delete){twins}");
+                self.add_about(claim, EffectKind::DataLost, lost, volume);
             }
             Some(RETAIN) => {
                 self.add_about(
@@ -96,6 +100,27 @@ impl SideEffects<'_, '_> {
                 self.needs.facts.insert(class);
                 false
             }
+        }
+    }
+
+    /// The other volumes that are the same data of a CSI driver, and lose it with this one: what follows a sentence.
+    /// Those that go, too, say it themselves.
+    fn twins(&mut self, volume: ObjectId) -> String {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let handle = snapshot.facts.volume(volume).and_then(|facts| facts.handle.as_deref());
+        let (Some(handle), Some(volumes)) = (handle, context.built_in.volumes) else { return String::new() };
+        let others = || context.of_resource(volumes).iter().copied().filter(|other| *other != volume);
+        self.needs.facts.extend(others().filter(|other| snapshot.facts.volume(*other).is_none()));
+        let has_it = |other: &ObjectId| {
+            snapshot.facts.volume(*other).is_some_and(|facts| facts.handle.as_deref() == Some(handle))
+                && self.survival(*other) != Survival::Removed
+        };
+        let twins: Vec<String> = others().filter(has_it).map(|other| snapshot.short_name(other)).collect();
+        match twins.len() {
+            0 => String::new(),
+            1 => format!("; {} is the same data (volumeHandle), and loses it, too", twins[0]),
+            _ => format!("; {} are the same data (volumeHandle), and lose it, too", some_of(&twins, NAMED)),
         }
     }
 
@@ -146,7 +171,11 @@ impl SideEffects<'_, '_> {
     pub(super) fn reclaimed(&mut self, volume: ObjectId) {
         match self.is_archived(volume) {
             true => self.add(volume, EffectKind::DataKept, ARCHIVED),
-            false => self.add(volume, EffectKind::DataLost, "it is deleted with all its data (reclaim policy Delete)"),
+            false => {
+                let twins = self.twins(volume);
+                let lost = format!("it is deleted with all its data (reclaim policy Delete){twins}");
+                self.add(volume, EffectKind::DataLost, lost);
+            }
         }
     }
 
@@ -169,15 +198,10 @@ impl SideEffects<'_, '_> {
             Some(VolumeFacts::DELETE) if self.is_archived(volume) => {
                 self.add(volume, EffectKind::DataKept, ARCHIVED);
             }
-            Some(VolumeFacts::DELETE) if deletes_data && bound => {
-                self.add(
-                    volume,
-                    EffectKind::DataLost,
-                    "its data is destroyed once its claim is deleted (reclaim policy Delete)",
-                );
-            }
             Some(VolumeFacts::DELETE) if deletes_data => {
-                self.add(volume, EffectKind::DataLost, "its data is destroyed (reclaim policy Delete)")
+                let once = if bound { " once its claim is deleted" } else { "" };
+                let lost = format!("its data is destroyed{once} (reclaim policy Delete){}", self.twins(volume));
+                self.add(volume, EffectKind::DataLost, lost);
             }
             Some(VolumeFacts::DELETE) => self.add(
                 volume,

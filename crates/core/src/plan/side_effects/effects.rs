@@ -68,7 +68,13 @@ impl SideEffects<'_, '_> {
         self.effects.push(OutsideEffect { object, kind, at_worst: None, message, related: Vec::new() });
     }
 
-    pub(super) fn add_about(&mut self, object: ObjectId, kind: EffectKind, message: &'static str, related: ObjectId) {
+    pub(super) fn add_about(
+        &mut self,
+        object: ObjectId,
+        kind: EffectKind,
+        message: impl Into<Cow<'static, str>>,
+        related: ObjectId,
+    ) {
         let message = message.into();
         self.effects.push(OutsideEffect { object, kind, at_worst: None, message, related: vec![related] });
     }
