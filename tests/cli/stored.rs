@@ -163,3 +163,30 @@ fn volumes_with_one_handle_lose_their_data_together() {
     // The other keeps its data when it is deleted itself.
     says_not(&on(&[gold, volume, other("x.y", "h")], "plan pv/copy -o wide"), &["DATA LOSS"]);
 }
+
+/// R9.35: the CSI driver of NFS has written into the volumeHandle what it does with the data.
+#[test]
+fn the_driver_of_nfs_may_keep_the_data() {
+    let of = |driver: &str, handle: &str, line: &str| {
+        let [gold, mut volume] = claim("here");
+        volume["spec"]["csi"] = json!({"driver": driver, "volumeHandle": handle});
+        on(&[gold, volume, object(LOCKER, "here", json!({}))], &format!("{line} -o wide"))
+    };
+    let nfs = "nfs.csi.k8s.io";
+    for line in ["plan pvc/gold -n vault", "plan pv/pv1", "plan locker/here -n vault"] {
+        for handle in ["nas#share#pvc-1##archive", "nas#share#sub#pvc-1#Retain"] {
+            let ran = of(nfs, handle, line);
+            says(&ran, &["its provisioner keeps the data"]);
+            says_not(&ran, &["DATA LOSS"]);
+        }
+    }
+    let line = "plan pvc/gold -n vault";
+    for (driver, handle) in [
+        (nfs, "nas#share#pvc-1##"),
+        (nfs, "nas#share#retain#retain"),
+        (nfs, "nas/share/pvc-1"),
+        ("x.y", "nas#share#pvc-1##archive"),
+    ] {
+        says(&of(driver, handle, line), &["DATA LOSS"]);
+    }
+}

@@ -445,6 +445,9 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
     let phase = object.text(&["status", "phase"]);
     let failure = object.text(&["status", "message"]).filter(|_| phase.as_deref() == Some("Failed"));
     let [driver, handle] = ["driver", "volumeHandle"].map(|key| object.name(&["spec", "csi", key]));
+    let kept =
+        driver.as_deref().zip(handle.as_deref()).is_some_and(|(driver, handle)| VolumeFacts::is_kept(driver, handle));
+    let kept = kept.then_some(VolumeData::KeptByDriver);
     VolumeFacts {
         reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]),
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}").into()),
@@ -459,7 +462,7 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
             VolumeDeleter::NOT_DELETED.iter().any(|source| !object.0["spec"][source].is_null()),
         ),
         attributes_class: object.name(&["spec", "volumeAttributesClassName"]).map(Into::into),
-        data: class.map(VolumeData::KeptByClass).or(is_on_host.then_some(VolumeData::OnHost)).map(Box::new),
+        data: class.map(VolumeData::KeptByClass).or(kept).or(is_on_host.then_some(VolumeData::OnHost)).map(Box::new),
         nodes: nodes_of(object),
     }
 }

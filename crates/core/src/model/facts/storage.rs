@@ -46,6 +46,8 @@ pub enum VolumeData {
     OnHost,
     /// This StorageClass says whether the provisioner keeps it.
     KeptByClass(String),
+    /// Its CSI driver keeps it: its volumeHandle says so.
+    KeptByDriver,
 }
 
 /// What a StorageClass says of the data of its volumes.
@@ -86,6 +88,19 @@ impl VolumeFacts {
 
     /// `spec.persistentVolumeReclaimPolicy` of volumes that are deleted with their data once their claim is gone.
     pub const DELETE: &'static str = "Delete";
+
+    /// Whether the driver of NFS keeps the data of a volume that it deletes, as it has written into the volumeHandle
+    /// (kubernetes-csi/csi-driver-nfs `pkg/nfs/controllerserver.go:getNfsVolFromID`, `:DeleteVolume`). Without a word
+    /// there, a flag of the driver decides, whose default deletes.
+    pub(crate) fn is_kept(driver: &str, handle: &str) -> bool {
+        let on_delete = || handle.split('#').nth(4).unwrap_or_default().to_ascii_lowercase();
+        driver == "nfs.csi.k8s.io" && matches!(on_delete().as_str(), "retain" | "archive")
+    }
+
+    /// Whether its CSI driver keeps the data.
+    pub(crate) fn is_kept_by_driver(&self) -> bool {
+        self.data.as_deref() == Some(&VolumeData::KeptByDriver)
+    }
 
     /// The StorageClass that says whether its provisioner keeps the data.
     pub(crate) fn keeping_class(&self) -> Option<&str> {

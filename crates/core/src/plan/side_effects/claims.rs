@@ -85,9 +85,12 @@ impl SideEffects<'_, '_> {
         }
     }
 
-    /// Whether the StorageClass of a volume says that its provisioner keeps the data.
+    /// Whether the StorageClass of a volume, or its volumeHandle, says that its provisioner keeps the data.
     fn is_archived(&mut self, volume: ObjectId) -> bool {
         let snapshot = self.context.snapshot;
+        if snapshot.facts.volume(volume).is_some_and(VolumeFacts::is_kept_by_driver) {
+            return true;
+        }
         let class = snapshot.facts.volume(volume).and_then(VolumeFacts::keeping_class);
         let Some((class, classes)) = class.zip(snapshot.resources.by_group_kind("storage.k8s.io", "StorageClass"))
         else {
