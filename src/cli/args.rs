@@ -21,7 +21,7 @@ use super::{
     connection::ConnectionArgs,
     formats::{self, formats},
     values::{ASSUMPTIONS, EFFECTS, POLICIES, SEVERITIES, SHELLS, ShellArg, VERDICTS, allow_incomplete, choice},
-    warnings::Warnings,
+    verbosity::Warnings,
 };
 
 /// The flags of every command.

@@ -4,7 +4,7 @@ use crate::{
     operations::{
         ClusterConfig, OperationError,
         approve::{Answer, Question, Terminal as _},
-        hold::{Cancel, CancelConfig, HoldOutcome, HoldResult},
+        hold::{Cancel, CancelConfig, HoldOutcome, HoldResult, HoldSecret},
     },
     render::{header::header, hold::HoldView},
 };
@@ -54,7 +54,7 @@ pub(super) fn take_back(
     let mut last = None;
     // Each is found by its Secret, in whichever namespace that is.
     for one in held {
-        let (namespace, name) = one.secret.clone();
+        let HoldSecret { namespace, name } = one.secret.clone();
         let targets = vec![format!("secrets/{name}")];
         let config = CancelConfig { targets, namespace: Some(namespace), ..CancelConfig::default() };
         let mut cancel = Cancel::open(cluster, config)?;
@@ -101,7 +101,7 @@ pub(super) fn exit(results: &[HoldResult]) -> Exit {
     let is_bad = |result: &HoldResult| {
         matches!(
             result.outcome,
-            HoldOutcome::Failed(_) | HoldOutcome::GoneOn | HoldOutcome::DeletedAgain | HoldOutcome::ByOthers
+            HoldOutcome::Failed | HoldOutcome::GoneOn | HoldOutcome::DeletedAgain | HoldOutcome::ByOthers
         )
     };
     if results.iter().any(is_bad) { Exit::BadNews } else { Exit::Fine }

@@ -253,11 +253,8 @@ pub(super) fn watch(
 
 /// The final report: empty, because everything is already printed.
 fn over(look: &Look) -> Report {
-    Report {
-        data: Vec::new(),
-        notes: Vec::new(),
-        exit: if look.report.exit == Exit::BadNews { Exit::BadNews } else { Exit::Fine },
-    }
+    let exit = if look.report.exit == Exit::BadNews { Exit::BadNews } else { Exit::Fine };
+    Report { exit, ..Report::of("") }
 }
 
 #[cfg(test)]

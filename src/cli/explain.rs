@@ -100,9 +100,7 @@ fn report(
         report.notes.push(format!("note: this restores it from the archive: {command}"));
     }
     for gone in named.iter().filter(|named| named.find(snapshot).is_none()) {
-        let name = snapshot.text(gone.coordinate.name);
-        let kind = &snapshot.resources.get(gone.coordinate.resource).kind;
-        report.notes.push(format!("error: {kind}/{name} was deleted while it was examined"));
+        report.notes.push(format!("error: {} was deleted while it was examined", gone.short_name(snapshot)));
         report.exit = Exit::Failed;
     }
     Ok(report)

@@ -33,7 +33,6 @@ mod tui;
 pub mod values;
 mod verbosity;
 mod version;
-mod warnings;
 
 use std::io::{self, Write};
 

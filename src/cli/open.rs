@@ -21,16 +21,10 @@ use super::{
 /// How long the browser's opener may take to fail.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What a command draws: the format, whether and where it is opened, and whether it is printed again and again.
-struct Drawing<'a> {
-    output: &'a mut Option<Format>,
-    open: &'a OpenArgs,
-    watch: bool,
-}
-
 impl Command {
-    fn drawing(&mut self) -> Option<Drawing<'_>> {
-        let (output, open, watch) = match self {
+    /// What a command draws: the format, whether and where it is opened, and whether it is printed again and again.
+    fn drawing(&mut self) -> Option<(&mut Option<Format>, &OpenArgs, bool)> {
+        Some(match self {
             Command::Tree(args) => (&mut args.output, &args.open, args.watch),
             Command::Plan(args) => (&mut args.output, &args.open, false),
             Command::Delete(args) => (&mut args.output, &args.open, false),
@@ -38,8 +32,7 @@ impl Command {
             Command::Doctor(args) => (&mut args.output, &args.open, args.watch),
             Command::Explain(args) => (&mut args.output, &args.open, false),
             _ => return None,
-        };
-        Some(Drawing { output, open, watch })
+        })
     }
 
     /// Whether the page is to be opened, and which file it is written to. Then its format is chosen, too.
@@ -47,7 +40,7 @@ impl Command {
     /// # Errors
     /// Another format was chosen, pictures that would follow each other in one stream, or a page for a terminal.
     pub(super) fn opens(&mut self) -> Result<Option<Option<PathBuf>>, OperationError> {
-        let Some(Drawing { output, open, watch }) = self.drawing() else { return Ok(None) };
+        let Some((output, open, watch)) = self.drawing() else { return Ok(None) };
         let format = output.unwrap_or_default();
         let opens = open.open.is_some();
         match format {

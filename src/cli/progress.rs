@@ -18,7 +18,11 @@ use gc_core::{
     wording::thousands,
 };
 
-use super::{args::ColorArg, report, verbosity, warnings::Warnings};
+use super::{
+    args::ColorArg,
+    report,
+    verbosity::{self, Warnings},
+};
 
 /// All bars of this process, so that none is drawn over another, or over a line of text.
 static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);

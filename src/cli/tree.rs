@@ -6,7 +6,10 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError, usage},
-    render::{header::describe_statuses, tree::TreeView, tree_columns::LabelColumns},
+    render::{
+        header::describe_statuses,
+        tree::{LabelColumns, TreeView},
+    },
     tui::Start,
 };
 use gc_core::{

@@ -1,8 +1,13 @@
 //! What `-v` tells of each request, as kubectl does (client-go's `transport/round_trippers.go` and `rest/request.go`).
 
-use std::time::Duration;
+use std::{
+    collections::HashSet,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use owo_colors::OwoColorize as _;
 
 use crate::render::escape::visible;
 use gc_cluster::cluster::Exchange;
@@ -143,6 +148,44 @@ fn is_secret(url: &str) -> bool {
     path.split('/').any(|word| ["secrets", "token", "tokenreviews", "tokenrequests"].contains(&word))
 }
 
+/// A command that runs for months remembers no more than this many.
+const MOST: usize = 10_000;
+
+/// The warnings so far.
+#[derive(Debug, Default)]
+pub(super) struct Warnings {
+    /// By the server.
+    told: Mutex<HashSet<String>>,
+    /// By this program. These are no warnings of the server, which `--warnings-as-errors` is about.
+    own: Mutex<HashSet<String>>,
+}
+
+impl Warnings {
+    /// The line to print; `None` if it was printed before.
+    pub(super) fn line(&self, text: &str, coloured: bool) -> Option<String> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= MOST || !told.insert(text.to_owned()) {
+            return None;
+        }
+        let text = visible(text);
+        Some(if coloured { format!("{} {text}", "Warning:".yellow().bold()) } else { format!("Warning: {text}") })
+    }
+
+    /// Whether this program has not said this before.
+    pub(super) fn is_news(&self, text: &str) -> bool {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned())
+    }
+
+    /// The error of `--warnings-as-errors`; `None` without warnings.
+    pub(super) fn as_error(&self) -> Option<String> {
+        match self.told.lock().unwrap_or_else(PoisonError::into_inner).len() {
+            0 => None,
+            1 => Some("1 warning received".to_owned()),
+            count => Some(format!("{count} warnings received")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,5 +274,22 @@ mod tests {
             let told = told(9, url, Ok(200), b"{\"data\": \"hidden\"}");
             assert!(told.contains(&"Response Body: <masked>".to_owned()), "{told:?}");
         }
+    }
+}
+
+#[cfg(test)]
+mod warnings_tests {
+    use super::*;
+
+    #[test]
+    fn each_warning_is_told_once() {
+        let warnings = Warnings::default();
+        assert!(warnings.is_news("old") && !warnings.is_news("old"));
+        assert_eq!(warnings.as_error(), None);
+        assert_eq!(warnings.line("a\u{202e}b", false).unwrap(), "Warning: a\\u{202e}b");
+        assert_eq!(warnings.line("a\u{202e}b", false), None);
+        assert_eq!(warnings.as_error().unwrap(), "1 warning received");
+        assert!(warnings.line("c", true).unwrap().ends_with("m c"));
+        assert_eq!(warnings.as_error().unwrap(), "2 warnings received");
     }
 }

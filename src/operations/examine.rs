@@ -36,7 +36,7 @@ type Suspicion = (Code, String, Symbol);
 /// Hears what the first look shows, before others follow.
 pub type FirstLook<'f, T> = Option<&'f mut dyn FnMut(&Session, &T)>;
 
-/// An object by its identity, to find it again in a changing snapshot.
+/// An object by its identity, to find it again in a changing snapshot: ids change, uids don't.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
     pub coordinate: Coordinate,
@@ -47,8 +47,13 @@ impl Named {
     /// The identity of an object in a snapshot.
     pub fn of(snapshot: &Snapshot, id: ObjectId) -> Self {
         let object = snapshot.object(id);
-        let coordinate = Coordinate { resource: object.resource, namespace: object.namespace, name: object.name };
-        Named { coordinate, uid: object.uid }
+        Named { coordinate: object.coordinate(), uid: object.uid }
+    }
+
+    /// `Kind/name`, whether it exists or not.
+    pub fn short_name(&self, snapshot: &Snapshot) -> String {
+        let Coordinate { resource, name, .. } = self.coordinate;
+        format!("{}/{}", snapshot.resources.get(resource).kind, snapshot.text(name))
     }
 
     /// The object, if it exists. If several have its uid, the one with its name.
@@ -107,7 +112,7 @@ impl<'s> Examination<'s> {
         let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
         let look = |this: &mut Self| {
             let objects = ids(&this.session.snapshot);
-            Ok::<_, Infallible>(this.with_refusals(|case| explain(case, &objects, &[])))
+            Ok::<_, Infallible>(this.judge(true, |case| explain(case, &objects, &[])))
         };
         let Ok(_) = complete(ROUNDS, &mut self, look, |this, explained| {
             let spoken_of = explained.explanations.iter().flat_map(Explanation::spoken_of).collect();
@@ -118,7 +123,7 @@ impl<'s> Examination<'s> {
             let told = |finding: &&Finding| finding.code != Code::DeletionInProgress;
             let findings: Vec<Finding> = diagnosis.findings.iter().filter(told).cloned().collect();
             let objects = ids(&this.session.snapshot);
-            let mut explained = this.with_refusals(|case| explain(case, &objects, &findings));
+            let mut explained = this.judge(true, |case| explain(case, &objects, &findings));
             this.session.fetch_reclaim_facts(&objects);
             if let Some(now) = this.now() {
                 foresee(&this.session.snapshot, &mut explained.explanations, now);
@@ -224,7 +229,7 @@ impl<'s> Examination<'s> {
         });
         // What an object waits for may change with every look. Nothing is well before it is gone.
         if self.asked.only.is_empty() || self.asked.only.contains(&Code::DeletionInProgress) {
-            let going_on = self.with_case(|case| in_progress(case, &diagnosis.findings));
+            let going_on = self.judge(false, |case| in_progress(case, &diagnosis.findings));
             diagnosis.findings.extend(going_on);
         }
         diagnosis
@@ -248,7 +253,7 @@ impl<'s> Examination<'s> {
     }
 
     fn diagnose(&self) -> Diagnosis {
-        let mut diagnosis = self.with_case(diagnose);
+        let mut diagnosis = self.judge(false, diagnose);
         let ExaminationScope { limit, only, .. } = &self.asked;
         let snapshot = &self.session.snapshot;
         diagnosis
@@ -257,38 +262,43 @@ impl<'s> Examination<'s> {
         diagnosis
     }
 
-    /// Runs `work` on what has been read so far.
-    fn with_case<T>(&self, work: impl FnOnce(&Case<'_>) -> T) -> T {
-        progress::during(Work::Simulating, || self.judge(false, work))
-    }
-
-    /// The same where the API server refuses the collector's writes, too: findings say by themselves what it refuses,
-    /// explanations what comes of that.
-    fn with_refusals<T>(&self, work: impl FnOnce(&Case<'_>) -> T) -> T {
-        progress::during(Work::Simulating, || self.judge(true, work))
-    }
-
-    /// `all_refusals`: heeds what is refused to the collector, too.
+    /// Runs `work` on what has been read so far. `all_refusals`: where the API server refuses the collector's writes,
+    /// too. Findings say by themselves what it refuses, explanations what comes of that.
     fn judge<T>(&self, all_refusals: bool, work: impl FnOnce(&Case<'_>) -> T) -> T {
-        let snapshot = &self.session.snapshot;
-        let graph = OwnerGraph::new(snapshot);
-        let live = self.session.is_live();
-        let now = self.now();
-        let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now);
-        let stage = if all_refusals { stage.with_refused_writes() } else { stage.with_refused_content() };
-        let projection = Projection::of(&stage);
-        let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
-        let Examination {
-            asked: ExaminationScope { limit, evidence, .. },
-            made,
-            events,
-            probed,
-            kubectl,
-            recovered,
-            ..
-        } = self;
-        let (stage, projection, fresh, probed) = (&stage, &projection, &fresh, *probed);
-        work(&Case { stage, projection, now, live, fresh, limit, made, kubectl, events, probed, recovered, evidence })
+        progress::during(Work::Simulating, || {
+            let snapshot = &self.session.snapshot;
+            let graph = OwnerGraph::new(snapshot);
+            let live = self.session.is_live();
+            let now = self.now();
+            let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now);
+            let stage = if all_refusals { stage.with_refused_writes() } else { stage.with_refused_content() };
+            let projection = Projection::of(&stage);
+            let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
+            let Examination {
+                asked: ExaminationScope { limit, evidence, .. },
+                made,
+                events,
+                probed,
+                kubectl,
+                recovered,
+                ..
+            } = self;
+            let (stage, projection, fresh, probed) = (&stage, &projection, &fresh, *probed);
+            work(&Case {
+                stage,
+                projection,
+                now,
+                live,
+                fresh,
+                limit,
+                made,
+                kubectl,
+                events,
+                probed,
+                recovered,
+                evidence,
+            })
+        })
     }
 
     /// Reads what is wanted. Returns whether that made a difference.

@@ -39,22 +39,42 @@ pub enum HoldOutcome {
     DeletedAgain,
     /// Another client takes it back, or has.
     ByOthers,
-    /// Why it isn't taken back yet.
-    Failed(#[serde(skip)] HoldFailure),
+    /// It isn't taken back yet.
+    Failed,
 }
 
-/// One hold, and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One hold, and what came of it, as documents have it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct HoldResult {
     /// As it was deleted.
     pub object: Identity,
+    #[serde(flatten)]
     pub outcome: HoldOutcome,
-    /// The namespace and the name of its Secret.
-    pub secret: (String, String),
-    pub new_uid: Option<String>,
+    pub secret: HoldSecret,
     /// How many dependents it has.
     pub dependents: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current_uid: Option<String>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
     pub notes: Vec<String>,
+}
+
+/// Where a hold is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HoldSecret {
+    pub namespace: String,
+    pub name: String,
+}
+
+impl HoldResult {
+    pub(super) fn of(stored: &StoredHold, outcome: HoldOutcome, dependents: usize) -> Self {
+        let object = stored.record.about.identity.clone();
+        let secret = HoldSecret { namespace: stored.namespace.clone(), name: stored.name.clone() };
+        HoldResult { object, outcome, secret, dependents, current_uid: None, because: None, notes: Vec::new() }
+    }
 }
 
 /// The record of an object that was read whole. None if its name is no path in the API.
@@ -284,13 +304,9 @@ impl Cancel {
 
     /// What would be done.
     pub fn foresee(&self) -> Vec<HoldResult> {
-        let foresee = |hold: &StoredHold| HoldResult {
-            object: hold.record.about.identity.clone(),
-            outcome: HoldOutcome::WouldBeTakenBack,
-            secret: (hold.namespace.clone(), hold.name.clone()),
-            new_uid: None,
-            dependents: self.dependents(hold).len().max(hold.record.about.dependents.len()),
-            notes: Vec::new(),
+        let foresee = |hold: &StoredHold| {
+            let dependents = self.dependents(hold).len().max(hold.record.about.dependents.len());
+            HoldResult::of(hold, HoldOutcome::WouldBeTakenBack, dependents)
         };
         self.holds.iter().map(foresee).collect()
     }
@@ -307,15 +323,17 @@ impl Cancel {
     }
 
     fn take_back(&mut self, hold: StoredHold) -> HoldResult {
-        let object = hold.record.about.identity.clone();
+        let mut result = HoldResult::of(&hold, HoldOutcome::Failed, 0);
         let connection = self.session.run(async |connection, _| connection.clone());
-        let secret = (hold.namespace.clone(), hold.name.clone());
         let mut work = TakeBack::new(&connection, hold, self.config.use_existing);
-        let (outcome, dependents) = match self.steps(&mut work, &object) {
-            Ok(done) => done,
-            Err(why) => (HoldOutcome::Failed(why), work.stored.record.about.dependents.len()),
-        };
-        HoldResult { object, outcome, secret, new_uid: work.new_uid, dependents, notes: work.notes }
+        match self.steps(&mut work, &result.object) {
+            Ok((outcome, dependents)) => (result.outcome, result.dependents) = (outcome, dependents),
+            Err(why) => {
+                result.dependents = work.stored.record.about.dependents.len();
+                result.because = Some(why.to_string());
+            }
+        }
+        HoldResult { current_uid: work.new_uid, notes: work.notes, ..result }
     }
 
     fn steps(&mut self, work: &mut TakeBack<'_>, object: &Identity) -> Result<(HoldOutcome, usize), HoldFailure> {

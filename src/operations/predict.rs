@@ -117,14 +117,12 @@ pub fn predict(
     asked: &PlanOptions,
 ) -> Result<PlanResult, OperationError> {
     let wanted = KeepSelection::of(session, request, asked)?;
-    let SimulationResult { keeping, others, .. } = play(session, request, assume, asked, &wanted)?;
-    if !keeping.lost.is_empty() {
-        let lost = keeping.lost.iter();
-        return Err(OperationError::Unkeepable(
-            lost.map(|(object, why)| describe_unkeepable(&session.snapshot, *object, why)).collect(),
-        ));
+    let (all, _) = play(session, request, assume, asked, &wanted)?;
+    let lost = all[0].lost.iter().map(|(object, why)| describe_unkeepable(&session.snapshot, *object, why));
+    let lost: Vec<String> = lost.collect();
+    if !lost.is_empty() {
+        return Err(OperationError::Unkeepable(lost));
     }
-    let all: Vec<KeepPlan> = std::iter::once(keeping).chain(others).collect();
     let summaries: Vec<(Propagation, Summary)> =
         all.iter().map(|keeping| (keeping.plan.request.propagation, keeping.plan.summary)).collect();
     let is_large = all[0].plan.outcomes.len() > MOST_OF_EVERY_POLICY;
@@ -284,19 +282,13 @@ impl KeepSelection {
 }
 
 /// A plan, and those of the other policies, which keep the same objects as far as possible.
-struct SimulationResult {
-    keeping: KeepPlan,
-    others: Vec<KeepPlan>,
-    needs: Needs,
-}
-
 fn play(
     session: &mut Session,
     request: &Request,
     assume: Assume,
     asked: &PlanOptions,
     wanted: &KeepSelection,
-) -> Result<SimulationResult, OperationError> {
+) -> Result<(Vec<KeepPlan>, Needs), OperationError> {
     let others = [Propagation::Background, Propagation::Foreground, Propagation::Orphan]
         .into_iter()
         .filter(|propagation| *propagation != request.propagation);
@@ -322,11 +314,11 @@ fn play(
             needs.add(&Needs { adopters: BTreeSet::new(), ..other.needs.clone() });
             other
         });
-        let others = others.collect();
-        Ok(SimulationResult { keeping, others, needs })
+        let others: Vec<KeepPlan> = others.collect();
+        Ok((std::iter::once(keeping).chain(others).collect(), needs))
     };
     let simulate = |session: &mut Session| progress::during(Work::Simulating, || simulate(session));
-    complete(ROUNDS, session, simulate, |session, result| Ok(session.learn(&result.needs)))
+    complete(ROUNDS, session, simulate, |session, (_, needs)| Ok(session.learn(needs)))
 }
 
 /// Why an object can't be kept, and what to do about it.

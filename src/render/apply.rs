@@ -80,7 +80,29 @@ impl Output for ApplyView<'_> {
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        write(self, options, out)
+        let style = options.style;
+        let tone = match self.apply.result() {
+            ApplyResult::Collects | ApplyResult::Refused => Tone::Error,
+            ApplyResult::Keeps => Tone::Good,
+            ApplyResult::Unsure | ApplyResult::Strips => Tone::Warning,
+        };
+        lines::write_paragraph(tone, &self.verdict(), options, out)?;
+        writeln!(out)?;
+        let unsure = |index: usize| self.apply.objects[index].uncertain;
+        let unsure = |index| unsure(index).map(|why| format!(" (not certain: {})", why.name())).unwrap_or_default();
+        let arrival = |index: usize| self.apply.objects[index].placed.arrival.name().to_lowercase();
+        let table = Table::default()
+            .with(Column::name("OBJECT"), |index: &usize| self.name(*index))
+            .with(Column::text("STATE"), |index| word(self.fate(*index)).1)
+            .with_if(options.wide, Column::text("APPLY"), |index| arrival(*index))
+            .with_if(options.wide, Column::text("IN"), |index| self.objects[*index].place.to_string())
+            .with(Column::prose("WHY"), |index| format!("{}{}", why(self, *index).message, unsure(*index)));
+        let all: Vec<usize> = (0..self.objects.len()).collect();
+        for (number, line) in table.lines(&all, options.width).iter().enumerate() {
+            let tone = number.checked_sub(1).map_or(Tone::Plain, |index| word(self.fate(index)).0);
+            writeln!(out, "{}", style.paint(tone, line))?;
+        }
+        sections(self, options).write_below(options, out)
     }
 
     /// TYPE/NAME of the objects that are lost.
@@ -95,32 +117,6 @@ impl Output for ApplyView<'_> {
         };
         (format == Format::Name).then(|| lost().map(|(_, found)| name(found)).collect())
     }
-}
-
-fn write(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let style = options.style;
-    let tone = match view.apply.result() {
-        ApplyResult::Collects | ApplyResult::Refused => Tone::Error,
-        ApplyResult::Keeps => Tone::Good,
-        ApplyResult::Unsure | ApplyResult::Strips => Tone::Warning,
-    };
-    lines::write_paragraph(tone, &view.verdict(), options, out)?;
-    writeln!(out)?;
-    let unsure = |index: usize| view.apply.objects[index].uncertain;
-    let unsure = |index| unsure(index).map(|why| format!(" (not certain: {})", why.name())).unwrap_or_default();
-    let arrival = |index: usize| view.apply.objects[index].placed.arrival.name().to_lowercase();
-    let table = Table::default()
-        .with(Column::name("OBJECT"), |index: &usize| view.name(*index))
-        .with(Column::text("STATE"), |index| word(view.fate(*index)).1)
-        .with_if(options.wide, Column::text("APPLY"), |index| arrival(*index))
-        .with_if(options.wide, Column::text("IN"), |index| view.objects[*index].place.to_string())
-        .with(Column::prose("WHY"), |index| format!("{}{}", why(view, *index).message, unsure(*index)));
-    let all: Vec<usize> = (0..view.objects.len()).collect();
-    for (number, line) in table.lines(&all, options.width).iter().enumerate() {
-        let tone = number.checked_sub(1).map_or(Tone::Plain, |index| word(view.fate(index)).0);
-        writeln!(out, "{}", style.paint(tone, line))?;
-    }
-    sections(view, options).write_below(options, out)
 }
 
 fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>) -> Sections {

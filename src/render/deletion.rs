@@ -138,8 +138,20 @@ impl Output for DeletionView<'_> {
         }
     }
 
-    fn write(&self, options: &TextOptions<'_>, out: &mut dyn io::Write) -> io::Result<()> {
-        write(self, options, out)
+    /// Writes the whole text.
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let (headline, sentence) = verdict(self);
+        lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)?;
+        let most = if options.wide { usize::MAX } else { NAMED };
+        for group in groups(self, most).into_iter().filter(|group| !group.lines.is_empty()) {
+            let more = (group.all > most).then(|| Line::quiet(&more_lines(group.all - most)));
+            let lines = group.lines.into_iter().map(|(_, line)| line).chain(more).collect();
+            writeln!(out)?;
+            lines::write_padded(lines, options, out)?;
+        }
+        let mut sections = Sections::default();
+        sections.add(Heading::Next, self.followed.and_then(|followed| next(self, followed)).map(Said::command));
+        sections.write_below(options, out)
     }
 
     fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
@@ -257,22 +269,6 @@ fn full_name(object: &Identity) -> String {
 const NAMED: usize = 10;
 /// What can't be changed.
 const FAILED: (Fate, &str) = (Fate::Error, "failed");
-
-/// Writes the whole text.
-fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let (headline, sentence) = verdict(view);
-    lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)?;
-    let most = if options.wide { usize::MAX } else { NAMED };
-    for group in groups(view, most).into_iter().filter(|group| !group.lines.is_empty()) {
-        let more = (group.all > most).then(|| Line::quiet(&more_lines(group.all - most)));
-        let lines = group.lines.into_iter().map(|(_, line)| line).chain(more).collect();
-        writeln!(out)?;
-        lines::write_padded(lines, lines::MARGIN, options, out)?;
-    }
-    let mut sections = Sections::default();
-    sections.add(Heading::Next, view.followed.and_then(|followed| next(view, followed)).map(Said::command));
-    sections.write_below(options, out)
-}
 
 /// Lines of one sort.
 struct Group<'a> {

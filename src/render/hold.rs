@@ -32,36 +32,12 @@ pub struct HoldView<'a> {
 struct HoldDocument<'a> {
     #[serde(flatten)]
     head: Head,
-    objects: Vec<HoldJson<'a>>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct HoldJson<'a> {
-    object: &'a Identity,
-    #[serde(flatten)]
-    outcome: &'a HoldOutcome,
-    secret: SecretJson<'a>,
-    dependents: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    current_uid: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    because: Option<String>,
-    notes: &'a [String],
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct SecretJson<'a> {
-    namespace: &'a str,
-    name: &'a str,
+    objects: &'a [HoldResult],
 }
 
 impl Output for HoldView<'_> {
     fn document(&self) -> impl Serialize {
-        HoldDocument {
-            head: Head::new("Hold", self.gaps, self.server),
-            objects: self.results.iter().map(HoldJson::of).collect(),
-        }
+        HoldDocument { head: Head::new("Hold", self.gaps, self.server), objects: self.results }
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -88,7 +64,7 @@ impl HoldView<'_> {
             self.results.iter().filter(|result| wanted(&result.outcome)).map(|result| &result.object).collect()
         };
         let waits = of(|outcome| matches!(outcome, HoldOutcome::Held { .. }));
-        let failed = of(|outcome| matches!(outcome, HoldOutcome::Failed(_)));
+        let failed = of(|outcome| matches!(outcome, HoldOutcome::Failed));
         let mut commands = Vec::new();
         for object in waits {
             commands.extend(let_go_command(self.kubectl, object).map(|command| ("Delete it now", command)));
@@ -118,21 +94,6 @@ fn word(object: &Identity) -> Option<String> {
     gc_core::command_line::object_word(&object.kind.to_lowercase(), group, &object.name)
 }
 
-impl<'a> HoldJson<'a> {
-    fn of(result: &'a HoldResult) -> Self {
-        let because = if let HoldOutcome::Failed(why) = &result.outcome { Some(why.to_string()) } else { None };
-        HoldJson {
-            object: &result.object,
-            outcome: &result.outcome,
-            secret: SecretJson { namespace: &result.secret.0, name: &result.secret.1 },
-            dependents: result.dependents,
-            current_uid: result.new_uid.as_deref(),
-            because,
-            notes: &result.notes,
-        }
-    }
-}
-
 /// What came of one, in a sentence.
 fn sentence(result: &HoldResult) -> String {
     let name = result.object.placed();
@@ -160,13 +121,16 @@ fn sentence(result: &HoldResult) -> String {
             format!("{name} had been taken back, and was deleted again since: nothing is left to take back.")
         }
         HoldOutcome::ByOthers => format!("The delete of {name} was taken back by another client."),
-        HoldOutcome::Failed(why) => format!("{name} is not taken back yet: {why}."),
+        HoldOutcome::Failed => {
+            format!("{name} is not taken back yet: {}.", result.because.as_deref().unwrap_or_default())
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operations::hold::HoldSecret;
     use crate::render::{document::TemplateOptions, style::Style};
     use gc_cluster::act::HoldFailure;
     use gc_core::command_line::PLAIN;
@@ -179,8 +143,9 @@ mod tests {
             name: "web".to_owned(),
             uid: "u-1".to_owned(),
         };
-        let secret = ("shop".to_owned(), "kubectl-gc-hold-u-1".to_owned());
-        HoldResult { object, outcome, secret, new_uid: None, dependents, notes: Vec::new() }
+        let secret = HoldSecret { namespace: "shop".to_owned(), name: "kubectl-gc-hold-u-1".to_owned() };
+        let because = (outcome == HoldOutcome::Failed).then(|| HoldFailure::Unstable.to_string());
+        HoldResult { object, outcome, secret, dependents, current_uid: None, because, notes: Vec::new() }
     }
 
     fn text(results: &[HoldResult]) -> String {
@@ -213,7 +178,7 @@ mod tests {
             "Deployment/web -n shop is back, with a new uid; its 2 dependents have references to it again.\n"
         );
         assert!(
-            text(&[result(HoldOutcome::Failed(HoldFailure::Unstable), 2)])
+            text(&[result(HoldOutcome::Failed, 2)])
                 .ends_with("Run this again: kubectl gc cancel deployment.apps/web -n shop\n")
         );
     }

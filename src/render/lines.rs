@@ -30,7 +30,7 @@ const A_SCREEN: usize = 40;
 const MOST_ABOVE: usize = 34;
 
 /// The indent of lines below a first line.
-pub(super) const MARGIN: usize = 2;
+const MARGIN: usize = 2;
 
 /// One line before layout.
 #[derive(Clone, Debug)]
@@ -99,6 +99,65 @@ impl Line {
     fn is_bare(&self) -> bool {
         self.columns.is_empty() && self.remarks.is_empty()
     }
+
+    /// Writes the line, indented by a margin. `at` is the result of [`aligned`]; its columns are padded.
+    pub(super) fn write(
+        &self,
+        at: usize,
+        margin: usize,
+        width: Option<usize>,
+        style: &Style,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let width = width.map_or(usize::MAX, |width| width.saturating_sub(margin));
+        let fits = self.first() + self.column_width() + self.remarks_width() <= width;
+        let used = self.first();
+        let mut text = format!(
+            "{}{}{}",
+            " ".repeat(margin),
+            style.paint(Tone::Quiet, &self.guide),
+            style.paint(self.tone, &self.name)
+        );
+        if self.is_bare() {
+            return writeln!(out, "{text}");
+        }
+        let beside = fits && self.columns.is_empty();
+        let guide = continued(&self.guide);
+        // Columns stay aligned, so a name may not push them; remarks alone may start further right.
+        let used = if beside || used <= at || width == usize::MAX {
+            used
+        } else {
+            writeln!(out, "{text}")?;
+            text = format!("{}{}", " ".repeat(margin), style.paint(Tone::Quiet, &guide));
+            guide.width()
+        };
+        let gap = at.saturating_sub(used);
+        text.push_str(&" ".repeat(gap));
+        for (tone, column) in &self.columns {
+            text.push_str(&" ".repeat(GAP));
+            let word = column.trim_end();
+            text.push_str(&style.paint(*tone, word));
+            text.push_str(&column[word.len()..]);
+        }
+        let mut before = used + gap + self.column_width() + GAP;
+        let room = width.saturating_sub(before);
+        // Several columns may leave too little room beside them.
+        let below = self.columns.len() > 1 && room < ROOM_FOR_REMARKS && room + GAP < self.remarks_width();
+        if below {
+            before = guide.width() + 2 * GAP;
+        }
+        let mut remarks = wrapped(&self.remarks, width.saturating_sub(before), style).into_iter().peekable();
+        if let Some(first) = remarks.next_if(|_| !below) {
+            text.push_str(&" ".repeat(GAP));
+            text.push_str(&first);
+        }
+        writeln!(out, "{}", text.trim_end())?;
+        for remark in remarks {
+            let padding = " ".repeat(before - guide.width());
+            writeln!(out, "{}{}{padding}{remark}", " ".repeat(margin), style.paint(Tone::Quiet, &guide))?;
+        }
+        Ok(())
+    }
 }
 
 /// Makes each column of the lines as wide as its widest text, and as its title if there is one.
@@ -112,30 +171,25 @@ pub(super) fn pad(titles: &mut [String], lines: &mut [Line]) {
     }
 }
 
-/// Writes the lines, indented by a margin, with their columns side by side.
-pub(super) fn write_padded(
-    mut lines: Vec<Line>,
-    margin: usize,
-    options: &TextOptions<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// Writes the lines, indented, with their columns side by side.
+pub(super) fn write_padded(mut lines: Vec<Line>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     pad(&mut [], &mut lines);
-    let widest = aligned(&lines, options.width.map(|width| width.saturating_sub(margin)));
-    let at = if lines.len() <= A_SCREEN { lowest(&lines, widest, margin, options) } else { widest };
-    write(&lines, at, margin, options.width, options.style, out)
+    let widest = aligned(&lines, options.width.map(|width| width.saturating_sub(MARGIN)));
+    let at = if lines.len() <= A_SCREEN { lowest(&lines, widest, options) } else { widest };
+    lines.iter().try_for_each(|line| line.write(at, MARGIN, options.width, options.style, out))
 }
 
 /// Where the text after the names starts, so that they need the fewest lines on the terminal: some long names may stand
 /// above their texts.
-fn lowest(lines: &[Line], widest: usize, margin: usize, options: &TextOptions<'_>) -> usize {
+fn lowest(lines: &[Line], widest: usize, options: &TextOptions<'_>) -> usize {
     let mut ends: Vec<usize> = lines.iter().filter(|line| !line.columns.is_empty()).map(Line::first).collect();
     ends.sort_unstable();
     let ends = ends.split_off(ends.len() * (100 - MOST_ABOVE) / 100);
     let ends: BTreeSet<usize> = ends.into_iter().filter(|end| *end < widest).chain([widest]).collect();
     let height = |at: usize| {
-        let mut text = Vec::new();
+        let (mut text, plain) = (Vec::new(), Style::default());
         // Writing into memory doesn't fail.
-        let _ = write(lines, at, margin, options.width, &Style::default(), &mut text);
+        let _ = lines.iter().try_for_each(|line| line.write(at, MARGIN, options.width, &plain, &mut text));
         text.iter().filter(|byte| **byte == b'\n').count()
     };
     match options.width {
@@ -156,21 +210,6 @@ pub(super) fn aligned(lines: &[Line], width: Option<usize>) -> usize {
         width.saturating_sub(column + remarks).max(width / 2)
     };
     longest.min(width.map_or(usize::MAX, room))
-}
-
-/// Writes the lines, indented by a margin. `at` is the result of [`aligned`]; their columns are padded.
-pub(super) fn write(
-    lines: &[Line],
-    at: usize,
-    margin: usize,
-    width: Option<usize>,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    for line in lines {
-        write_one(line, at, margin, width, style, out)?;
-    }
-    Ok(())
 }
 
 /// A part of a sentence in one tone.
@@ -252,64 +291,6 @@ pub(super) fn write_paragraph(
     write_runs(&[Run { tone, text: text.to_owned() }], 0, options, out)
 }
 
-fn write_one(
-    line: &Line,
-    at: usize,
-    margin: usize,
-    width: Option<usize>,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let width = width.map_or(usize::MAX, |width| width.saturating_sub(margin));
-    let fits = line.first() + line.column_width() + line.remarks_width() <= width;
-    let used = line.first();
-    let mut text = format!(
-        "{}{}{}",
-        " ".repeat(margin),
-        style.paint(Tone::Quiet, &line.guide),
-        style.paint(line.tone, &line.name)
-    );
-    if line.is_bare() {
-        return writeln!(out, "{text}");
-    }
-    let beside = fits && line.columns.is_empty();
-    let guide = continued(&line.guide);
-    // Columns stay aligned, so a name may not push them; remarks alone may start further right.
-    let used = if beside || used <= at || width == usize::MAX {
-        used
-    } else {
-        writeln!(out, "{text}")?;
-        text = format!("{}{}", " ".repeat(margin), style.paint(Tone::Quiet, &guide));
-        guide.width()
-    };
-    let gap = at.saturating_sub(used);
-    text.push_str(&" ".repeat(gap));
-    for (tone, column) in &line.columns {
-        text.push_str(&" ".repeat(GAP));
-        let word = column.trim_end();
-        text.push_str(&style.paint(*tone, word));
-        text.push_str(&column[word.len()..]);
-    }
-    let mut before = used + gap + line.column_width() + GAP;
-    let room = width.saturating_sub(before);
-    // Several columns may leave too little room beside them.
-    let below = line.columns.len() > 1 && room < ROOM_FOR_REMARKS && room + GAP < line.remarks_width();
-    if below {
-        before = guide.width() + 2 * GAP;
-    }
-    let mut remarks = wrapped(&line.remarks, width.saturating_sub(before), style).into_iter().peekable();
-    if let Some(first) = remarks.next_if(|_| !below) {
-        text.push_str(&" ".repeat(GAP));
-        text.push_str(&first);
-    }
-    writeln!(out, "{}", text.trim_end())?;
-    for remark in remarks {
-        let padding = " ".repeat(before - guide.width());
-        writeln!(out, "{}{}{padding}{remark}", " ".repeat(margin), style.paint(Tone::Quiet, &guide))?;
-    }
-    Ok(())
-}
-
 /// The guide of a continuation line: its own branch ends, those of its ancestors continue.
 fn continued(guide: &str) -> String {
     guide.replace("├─ ", "│  ").replace("└─ ", "   ")
@@ -370,7 +351,8 @@ mod tests {
 
     fn written(lines: &[Line], width: Option<usize>) -> Vec<String> {
         let mut out = Vec::new();
-        write(lines, aligned(lines, width), 0, width, &Style::default(), &mut out).unwrap();
+        let at = aligned(lines, width);
+        lines.iter().try_for_each(|line| line.write(at, 0, width, &Style::default(), &mut out)).unwrap();
         String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
     }
 

@@ -15,24 +15,23 @@ pub mod picture;
 pub mod plan;
 pub mod reclaim;
 pub mod resources;
+#[cfg(test)]
+mod resources_tests;
 pub mod restore;
 mod sections;
 pub mod states;
 pub mod style;
 pub mod table;
 pub mod tree;
-pub mod tree_columns;
 pub mod tree_document;
-pub mod words;
-
-pub use gc_core::escape;
-pub(crate) use tree::no_objects;
-
-#[cfg(test)]
-mod resources_tests;
 #[cfg(test)]
 mod tree_document_tests;
 #[cfg(test)]
 mod tree_property_tests;
 #[cfg(test)]
 mod tree_tests;
+pub mod words;
+
+pub use gc_core::escape;
+
+pub(crate) use tree::no_objects;

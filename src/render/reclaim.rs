@@ -77,7 +77,20 @@ impl Output for ReclaimView<'_> {
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        write(self, options, out)
+        let removals = self.removals();
+        write_table(&summary(self, &removals), &of_removals(self, options.wide), &removals, options, out)?;
+        if self.never {
+            writeln!(out)?;
+            let stays = self.stays();
+            let summary = match stays.len() {
+                0 => "Nothing stays that one might expect to go.".to_owned(),
+                number => {
+                    format!("{}, though one might expect otherwise.", count(number, "object stays", "objects stay"))
+                }
+            };
+            write_table(&summary, &of_stays(self, options.wide), &stays, options, out)?;
+        }
+        notes(self, options.wide).write_below(options, out)
     }
 
     /// `kind.group/name` of what goes, without dependents; with `--never`, of what stays.
@@ -131,21 +144,6 @@ impl<'a> ReclaimView<'a> {
         let earliest = removal.reason().when.earliest(self.now)?;
         Some(earliest <= self.now.saturating_add(within))
     }
-}
-
-fn write(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let removals = view.removals();
-    write_table(&summary(view, &removals), &of_removals(view, options.wide), &removals, options, out)?;
-    if view.never {
-        writeln!(out)?;
-        let stays = view.stays();
-        let summary = match stays.len() {
-            0 => "Nothing stays that one might expect to go.".to_owned(),
-            number => format!("{}, though one might expect otherwise.", count(number, "object stays", "objects stay")),
-        };
-        write_table(&summary, &of_stays(view, options.wide), &stays, options, out)?;
-    }
-    notes(view, options.wide).write_below(options, out)
 }
 
 fn notes(view: &ReclaimView<'_>, wide: bool) -> Sections {

@@ -50,7 +50,11 @@ impl Output for RestoreView<'_> {
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        self.write_text(options, out)
+        let (headline, sentence) = self.verdict();
+        lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)?;
+        writeln!(out)?;
+        lines::write_padded(self.lines(options.wide), options, out)?;
+        self.sections(options.wide).write_below(options, out)
     }
 }
 
@@ -110,15 +114,6 @@ const VALUE: usize = 24;
 type State = (usize, Fate, &'static str, String);
 
 impl RestoreView<'_> {
-    /// Writes the verdict, a line for each object, and the remarks.
-    fn write_text(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let (headline, sentence) = self.verdict();
-        lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)?;
-        writeln!(out)?;
-        lines::write_padded(self.lines(options.wide), lines::MARGIN, options, out)?;
-        self.sections(options.wide).write_below(options, out)
-    }
-
     /// The objects, the worst first. Unless the output is wide, only the first few of a state.
     fn lines(&self, wide: bool) -> Vec<Line> {
         let mut groups: BTreeMap<(usize, String), Vec<(&Archived, State)>> = BTreeMap::new();

@@ -89,7 +89,7 @@ impl Said {
             Said::Command(line) | Said::Together(_, line) => vec![step + &visible(line)],
             Said::Lines(title, rows) => {
                 let mut text = Vec::new();
-                lines::write_padded(rows.clone(), STEP, &TextOptions { width: room, ..*options }, &mut text)?;
+                lines::write_padded(rows.clone(), &TextOptions { width: room, ..*options }, &mut text)?;
                 let mut all = paragraph(title);
                 all.extend(String::from_utf8_lossy(&text).lines().map(str::to_owned));
                 all

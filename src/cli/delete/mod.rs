@@ -1,53 +1,60 @@
 //! `kubectl gc delete`
 
-mod ask;
-mod config;
 mod hold;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::Path,
     time::{Duration, Instant},
 };
 
+use clap::Args;
+
 use crate::{
     operations::{
-        OperationError,
+        ClusterConfig, OperationError, TargetConfig,
         approve::{Approval, OnMissed, Policy, Proposal as _, Question, Terminal as _, View, approve},
         archive::Archiving,
-        delete::{CarryOut, Delete, DeleteConfig, DeletePlan, DependentsTried, HeldTarget, Objection},
+        delete::{CarryOut, Delete, DeleteConfig, DeletePlan, DependentsTried, HeldTarget, HoldConfig, Objection},
         predict::PlanResult,
         signals::SystemClock,
         unread::AllowIncomplete,
+        usage,
     },
     render::{
         deletion::DeletionView,
+        header::header,
+        output::Format,
         plan::{PlanView, VerdictJson},
+        words::plural,
     },
 };
 use gc_cluster::act::{FollowEvent, RefusalCause};
 use gc_core::{
     graph::OwnerGraph,
-    plan::Incomplete,
-    wording::{count, thousands},
+    hold::meanwhile,
+    model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
+    plan::{ConfirmationReason, Consent, Incomplete, Plan, severe_objects},
+    server::Propagation,
+    wording::{count, duration, thousands},
 };
 
 use super::{
-    args::{DryRunArg, GlobalArgs},
-    delete::{
-        ask::{foretold, question},
-        config::Checked,
+    args::{
+        AssumeArgs, ConsentArgs, DryRunArg, GateArgs, GlobalArgs, GraceArgs, KeepArgs, OpenArgs, PrintArgs,
+        PropagationArgs, RoleArgs, TargetArgs, grace_period,
     },
+    connection::time_of,
     follow::FollowReporter,
+    formats::{self, formats},
     output::{Printer, show_before, view_of},
     report::{Exit, Report, StdTerminal, describe_error, heading},
+    values::allow_incomplete,
 };
-
-pub(super) use config::{DeleteArgs, delete_config};
 
 /// Shows the plan, asks, deletes, and follows the cascade.
 pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, OperationError> {
-    let Checked { cluster, targets, delete, timeout } = config::check(global, args)?;
+    let Checked { cluster, targets, delete, timeout } = check(global, args)?;
     let delete = DeleteConfig { asks: !args.consent.yes && StdTerminal.can_ask(), ..delete };
     let mut delete = Delete::open(&cluster, &targets, delete)?;
     if delete.config.dry_run {
@@ -357,4 +364,302 @@ fn describe_tried(tried: &DependentsTried) -> Vec<String> {
 
 fn archive(delete: &Delete) -> Option<&Path> {
     delete.archived.as_ref().map(Archiving::path)
+}
+
+/// Show the plan, ask, delete, and follow it to its end
+///
+/// Shows what the delete does to every object, asks, deletes the TARGETs (the garbage collector deletes their
+/// dependents), and follows the cascade until nothing more happens. Reports objects that ended differently than
+/// planned, and objects that are stuck with what blocks them.
+///
+/// Deletes nothing unless the API server says that you may, everything that decides the outcome could be read, and you
+/// confirm. Asks again if the cluster changes so that other objects would be deleted.
+///
+/// With --hold, the delete waits, and can be taken back until its time is up: see docs/hold.md.
+///
+/// Use it in place of kubectl delete wherever an object has dependents, data or finalizers.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Exit codes: 0 success, 1 the command failed, or something that could not be read may \
+    change the outcome, 2 a gate stopped it, the API server refuses it to everybody, objects are stuck, or the result \
+    differs from the plan.")]
+pub struct DeleteArgs {
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    #[command(flatten)]
+    pub propagation: PropagationArgs,
+    #[command(flatten)]
+    pub grace: GraceArgs,
+    #[command(flatten)]
+    pub keep: KeepArgs,
+    #[command(flatten)]
+    pub gates: GateArgs,
+    #[command(flatten)]
+    pub consent: ConsentArgs,
+    /// Confirm by typing the number of objects if there are more than this
+    #[arg(long, value_name = "N", default_value_t = 50, hide_short_help = true)]
+    pub confirm_above: usize,
+    /// Write all objects to be deleted into FILE (.yaml or .yaml.gz) before anything is deleted
+    #[arg(long, value_name = "FILE")]
+    pub archive: Option<std::path::PathBuf>,
+    /// Delete even if something that could not be read may change the outcome; TYPEs allow only these to be unread
+    #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
+        default_missing_value = "true", hide_default_value = true, value_parser = allow_incomplete,
+        hide_short_help = true)]
+    pub allow_incomplete: AllowIncomplete,
+    /// Ignore TARGETs that do not exist
+    #[arg(long, hide_short_help = true)]
+    pub ignore_not_found: bool,
+    /// Follow the cascade to its end; --wait=false only sends the deletes
+    #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true,
+        default_missing_value = "true", value_name = "BOOL", action = clap::ArgAction::Set)]
+    pub wait: bool,
+    /// Ask before anything is deleted: that is so without --yes
+    #[arg(short, long, conflicts_with = "yes", hide_short_help = true)]
+    pub interactive: bool,
+    /// How long to follow the cascade, as in kubectl (30s, 5m); 0: to the end
+    #[arg(long, value_name = "TIME", default_value = "0")]
+    pub timeout: String,
+    /// Delete only after this time (30s, 10m); until then, cancel takes it back. 0: let held TARGETs go now
+    #[arg(long, value_name = "TIME", conflicts_with = "keep")]
+    pub hold: Option<String>,
+    /// With --hold: where to store cluster-scoped TARGETs; without it the current namespace
+    #[arg(long, value_name = "NAMESPACE", requires = "hold", hide_short_help = true)]
+    pub hold_namespace: Option<String>,
+    #[command(flatten)]
+    pub assumed: AssumeArgs,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
+    pub output: Option<Format>,
+    #[command(flatten)]
+    pub open: OpenArgs,
+    #[command(flatten)]
+    pub printing: PrintArgs,
+    #[command(flatten)]
+    pub role: RoleArgs,
+}
+
+/// A checked command line.
+struct Checked {
+    pub cluster: ClusterConfig,
+    pub targets: TargetConfig,
+    pub delete: DeleteConfig,
+    /// How long to follow the cascade; `None`: to the end.
+    pub timeout: Option<Duration>,
+}
+
+/// # Errors
+/// Invalid arguments, or a combination that can't work on any cluster.
+fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, OperationError> {
+    let named = args.targets.any();
+    if !named {
+        return usage("no TARGET: give TYPE/NAME, TYPE NAME, TYPE with -l or --all, or -f MANIFEST");
+    }
+    let timeout = time_of("--timeout", &args.timeout)?;
+    if timeout.is_some() && !args.wait {
+        return usage("--timeout sets how long to wait, and --wait=false means not to wait: use one of them");
+    }
+    // As in kubectl: with --all or a selector, it is fine if no object matches.
+    let chooses = args.targets.all || args.targets.selector.is_some() || args.targets.field_selector.is_some();
+    let ignore_not_found = args.ignore_not_found || chooses;
+    let delete = delete_config(args)?;
+    let targets = TargetArgs { ignore_not_found, ..args.targets.clone() };
+    Ok(Checked { cluster: global.cluster()?, targets: global.targets(&targets)?, delete, timeout })
+}
+
+/// How to delete.
+///
+/// # Errors
+/// Contradictory flags.
+pub(super) fn delete_config(args: &DeleteArgs) -> Result<DeleteConfig, OperationError> {
+    let propagation = args.propagation.policy();
+    Ok(DeleteConfig {
+        propagation,
+        hold: hold(args, propagation)?,
+        grace: grace_period(&args.grace)?,
+        assume: args.assumed.assume,
+        keep: args.keep.keep.clone(),
+        gates: args.gates.named(),
+        dry_run: args.consent.dry_run != DryRunArg::None,
+        archive: args.archive.clone(),
+        allow_incomplete: args.allow_incomplete.clone(),
+        asks: false,
+        confirm_above: args.confirm_above,
+    })
+}
+
+/// How long to hold.
+///
+/// # Errors
+/// No time, or a propagation policy with which nothing can be held.
+fn hold(args: &DeleteArgs, propagation: Propagation) -> Result<Option<HoldConfig>, OperationError> {
+    let Some(text) = &args.hold else { return Ok(None) };
+    let time = time_of("--hold", text)?.unwrap_or_default();
+    match propagation {
+        Propagation::Background => Ok(Some(HoldConfig { time, namespace: args.hold_namespace.clone() })),
+        Propagation::Foreground => {
+            usage("--hold can't be used with --cascade=foreground: the collector would begin with the dependents")
+        }
+        Propagation::Orphan => {
+            usage("--hold can't be used with --cascade=orphan: the collector would free the dependents at once")
+        }
+    }
+}
+
+/// The answer that archives first.
+const ARCHIVE: &str = "a";
+/// The same, if the name to type is equal to that answer.
+const ARCHIVE_OTHERWISE: &str = "A";
+
+/// The question about a plan. `namespace`: the namespace of the command; `archived`: an archive contains everything
+/// that will be deleted.
+fn question(snapshot: &Snapshot, plan: &Plan, consent: Consent, namespace: Option<&str>, archived: bool) -> Question {
+    let place = header(snapshot, namespace, &[]);
+    let objects = count(plan.going().len(), "object", "objects");
+    let (word, why) = match consent {
+        Consent::Yes => (None, String::new()),
+        Consent::Number(number) => (Some(number.to_string()), String::new()),
+        Consent::Name(object) => {
+            let name = snapshot.text(snapshot.object(object).name).to_owned();
+            (Some(name), format!(" {}", at_stake(snapshot, &severe_objects(snapshot, plan))))
+        }
+    };
+    let archive = (!archived).then(|| if word.as_deref() == Some(ARCHIVE) { ARCHIVE_OTHERWISE } else { ARCHIVE });
+    let key = archive.map(|key| format!("{key}: archive first")).unwrap_or_default();
+    let answers = match (&word, consent) {
+        (None, _) if key.is_empty() => "[y/N]".to_owned(),
+        (None, _) => format!("[y/N, {key}]"),
+        (Some(word), Consent::Number(_)) => {
+            format!("To confirm, type the number of objects: {word} ({})", or_stop(&key))
+        }
+        (Some(word), _) => format!("To confirm, type {word} ({})", or_stop(&key)),
+    };
+    Question { preface: format!("{place}{why}"), prompt: format!("Delete {objects}? {answers}"), word, archive }
+}
+
+fn or_stop(key: &str) -> String {
+    if key.is_empty() { "anything else: stop".to_owned() } else { format!("{key}, anything else: stop") }
+}
+
+/// `Deletes Namespace/shop with everything in it, 5 PersistentVolumeClaims (perhaps DATA LOSS).`: the most severe
+/// first, objects of one kind and reason together.
+fn at_stake(snapshot: &Snapshot, severe: &[(ConfirmationReason, ObjectId)]) -> String {
+    let mut groups: BTreeMap<(ConfirmationReason, ResourceId), Vec<ObjectId>> = BTreeMap::new();
+    for (reason, object) in severe {
+        groups.entry((*reason, snapshot.object(*object).resource)).or_default().push(*object);
+    }
+    let describe = groups.into_iter().map(|((reason, resource), objects)| {
+        let kind = plural(snapshot.resources.get(resource), objects.len());
+        match objects.as_slice() {
+            [one] => format!("{}{}", snapshot.short_name(*one), heavy(reason, true)),
+            many => format!("{} {kind}{}", thousands(many.len()), heavy(reason, false)),
+        }
+    });
+    format!("Deletes {}.", describe.collect::<Vec<_>>().join(", "))
+}
+
+/// The reason, to follow a name or a number of objects.
+fn heavy(reason: ConfirmationReason, one: bool) -> &'static str {
+    match (reason, one) {
+        (ConfirmationReason::Namespace, true) => " with everything in it",
+        (ConfirmationReason::Namespace, false) => " with everything in them",
+        (ConfirmationReason::Definition, true) => " with every object of its kind",
+        (ConfirmationReason::Definition, false) => " with every object of their kinds",
+        (ConfirmationReason::Volume | ConfirmationReason::Claim, _) => " (perhaps DATA LOSS)",
+        (ConfirmationReason::Outside(kind), _) => match (kind, one) {
+            (EffectKind::DataLost, _) => " (DATA LOSS)",
+            (EffectKind::ExternalDeleted, true) => " (its resource outside the cluster is deleted)",
+            (EffectKind::ExternalDeleted, false) => " (their resources outside the cluster are deleted)",
+            (EffectKind::ObjectsDeleted, true) => " (also deletes objects that have no owner reference to it)",
+            (EffectKind::ObjectsDeleted, false) => " (also deletes objects that have no owner reference to them)",
+            (EffectKind::LoadBalancerReleased, true) => " (its load balancer is released)",
+            (EffectKind::LoadBalancerReleased, false) => " (their load balancers are released)",
+            (_, true) => " (the effect of its finalizers is not known)",
+            (_, false) => " (the effect of their finalizers is not known)",
+        },
+    }
+}
+
+/// What a question says of a hold: `Held for 10m. …`
+fn foretold(delete: &Delete, plan: &Plan) -> Option<String> {
+    let config = delete.config.hold.as_ref()?;
+    if config.time.as_secs() == 0 {
+        return None;
+    }
+    let mut told = vec![format!("It is held for {}, and can be taken back until then.", duration(config.time))];
+    let snapshot = &delete.session.snapshot;
+    for target in &plan.request.targets {
+        let resource = snapshot.resources.get(snapshot.object(*target).resource);
+        let sentence = meanwhile(&resource.group, &resource.kind).to_owned();
+        if !told.contains(&sentence) {
+            told.push(sentence);
+        }
+    }
+    Some(told.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use gc_cluster::dump;
+    use gc_core::{
+        graph::OwnerGraph,
+        plan::explore,
+        server::Propagation,
+        simulate::{Assume, Request, SimContext},
+    };
+
+    use super::*;
+
+    /// The question before deleting these objects of the example.
+    fn asked(targets: &[&str], above: usize, archived: bool) -> String {
+        asked_of("examples/shop.yaml", targets, above, archived)
+    }
+
+    fn asked_of(file: &str, targets: &[&str], above: usize, archived: bool) -> String {
+        let file = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+        let mut snapshot = dump::read(&[file], false).unwrap();
+        snapshot.origin =
+            gc_core::model::Origin::Cluster { context: "prod".to_owned(), server: "prod:6443".to_owned() };
+        let id = |target: &&str| snapshot.objects().find(|(id, _)| snapshot.short_name(*id) == **target).unwrap().0;
+        let targets = targets.iter().map(id).collect();
+        let graph = OwnerGraph::new(&snapshot);
+        let context = SimContext::new(&snapshot, &graph, Assume::Known);
+        let plan = explore(&context, &Request::delete(targets, Propagation::Background));
+        let consent = Consent::to(&snapshot, &plan, above);
+        let question = question(&snapshot, &plan, consent, Some("shop"), archived);
+        format!("{} {}", question.preface, question.prompt)
+    }
+
+    #[test]
+    fn the_question_says_what_is_at_stake_and_what_to_type() {
+        let place = "Context prod (prod:6443), namespace shop.";
+        assert_eq!(asked(&["Service/web"], 9, false), format!("{place} Delete 2 objects? [y/N, a: archive first]"));
+        assert_eq!(
+            asked(&["Service/web"], 1, true),
+            format!("{place} Delete 2 objects? To confirm, type the number of objects: 2 (anything else: stop)")
+        );
+        assert_eq!(
+            asked(&["PersistentVolumeClaim/web-uploads"], 9, true),
+            format!(
+                "{place} Deletes PersistentVolumeClaim/web-uploads (perhaps DATA LOSS). Delete 1 object? \
+                 To confirm, type web-uploads (anything else: stop)"
+            )
+        );
+        // What goes once the operator has removed its finalizer counts, too.
+        let asked_later = asked_of("tests/cli/dumps/operator.yaml", &["PgCluster/orders"], 9, true);
+        assert!(
+            asked_later.contains(
+                "Deletes 2 PersistentVolumeClaims (perhaps DATA LOSS), PgCluster/orders (the effect of its \
+                 finalizers is not known). Delete 8 objects?"
+            ),
+            "{asked_later}"
+        );
+        assert_eq!(
+            asked(&["StatefulSet/db", "Namespace/elsewhere"], 9, false),
+            format!(
+                "{place} Deletes Namespace/elsewhere with everything in it, 2 PersistentVolumeClaims (perhaps \
+                 DATA LOSS). Delete 11 objects? To confirm, type elsewhere \
+                 (a: archive first, anything else: stop)"
+            )
+        );
+    }
 }

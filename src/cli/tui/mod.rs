@@ -1,34 +1,39 @@
 //! `kubectl gc tui`, and `-i` of tree, plan and doctor: keys and news in, effects out. [`crate::tui`] decides.
 
-mod deleting;
-mod progress;
 mod screen;
 mod worker;
 
 use std::{
-    io::{IsTerminal as _, stdin, stdout},
+    ffi::OsString,
+    io::{self, IsTerminal as _, Write as _, stdin, stdout},
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc,
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
         mpsc::{Receiver, Sender, TryRecvError, channel},
     },
     time::{Duration, Instant},
 };
 
 use crate::{
-    operations::{OperationError, SourceConfig, usage},
-    tui::{Effect, News, Start, State},
+    operations::{OperationError, SourceConfig, TargetConfig, delete::Delete, usage},
+    render::escape::visible,
+    tui::{Effect, Line, News, Scene, Start, State, lines as lines_of},
 };
-use gc_core::{model::Identity, server::Propagation};
+use gc_cluster::cluster::{Exchange, Progress};
+use gc_core::{
+    model::{Identity, Resource},
+    server::Propagation,
+    wording::thousands,
+};
 
 use super::{
     args::{GlobalArgs, SourceArgs, TargetArgs, TuiArgs},
-    report::{self, Report},
-    tui::{
-        deleting::Deleting,
-        progress::{Message, OffScreen},
-        screen::Screen,
-        worker::Worker,
-    },
+    commands::{Cli, Command},
+    delete::{Approved, Asked, DeleteArgs, ask, delete_config},
+    follow::describe,
+    report::{self, Exit, Report, describe_error},
+    tui::{screen::Screen, worker::Worker},
 };
 
 /// How long to wait for a key before looking for news.
@@ -183,20 +188,197 @@ impl Running<'_> {
                 self.state.begins_to_delete();
                 deleting.start(self.news.clone());
             }
-            Ok(None) => deleting::wait_for_enter(),
+            Ok(None) => wait_for_enter(),
             Err(error) => {
-                deleting::tell(&error);
-                deleting::wait_for_enter();
+                tell(&error);
+                wait_for_enter();
             }
         }
         self.screen.reenter().map_err(OperationError::Print)
     }
 
     fn deleted(&mut self, report: Report) -> Vec<Effect> {
-        let lines = deleting::lines(&report);
+        let lines = lines_of_report(&report);
         self.ended.data.extend_from_slice(&report.data);
         self.ended.notes.extend(report.notes);
         self.ended.exit = report.exit;
         self.state.news(News::Deleted(lines))
     }
+}
+
+/// An approved delete.
+struct Deleting {
+    global: GlobalArgs,
+    args: DeleteArgs,
+    approved: Box<Approved>,
+}
+
+impl Deleting {
+    /// Reads everything again, shows the plan of these very objects, and asks. `None`: not approved, as was printed.
+    ///
+    /// # Errors
+    /// Why nothing can be deleted; also if another object has the name of one of them by now.
+    fn ask(
+        global: &GlobalArgs,
+        targets: &[Identity],
+        propagation: Propagation,
+        news: &Sender<Message>,
+    ) -> Result<Option<Self>, OperationError> {
+        let args = as_typed(propagation)?;
+        let mut cluster = global.cluster()?;
+        cluster.progress = Some(Arc::new(OffScreen::new(cluster.progress.take(), news.clone())));
+        // One that is gone already needs no delete.
+        let delete = Delete::open(&cluster, &TargetConfig::of_objects(targets), delete_config(&args)?)?;
+        let snapshot = &delete.session.snapshot;
+        for target in delete.session.targets.iter().flatten() {
+            let found = Identity::of(snapshot, *target);
+            if !targets.iter().any(|target| target.uid == found.uid) {
+                return Err(OperationError::Replaced { object: found.short_name() });
+            }
+        }
+        match ask(global, &args, delete)? {
+            Asked::Approved(approved) => Ok(Some(Deleting { global: global.clone(), args, approved })),
+            Asked::Over(report) => {
+                report.print();
+                Ok(None)
+            }
+        }
+    }
+
+    /// Deletes, and follows the cascade to its end.
+    fn start(self, news: Sender<Message>) {
+        let Deleting { global, args, approved } = self;
+        std::thread::spawn(move || {
+            // Ignore errors: the screen may be closed.
+            let tell = |message| drop(news.send(message));
+            let deleted = catch_unwind(AssertUnwindSafe(|| {
+                approved.carry_out(&global, &args, None, &mut |noted, event| {
+                    if let Some(text) = describe(&event, noted) {
+                        tell(Message::News(News::Deleting(format!("Deleting: {text}"))));
+                    }
+                })
+            }));
+            tell(match deleted {
+                Ok(Ok(report)) => Message::Deleted(Box::new(report)),
+                Ok(Err(error)) => Message::Deleted(Box::new(failed(&error))),
+                Err(_) => Message::Broken,
+            });
+        });
+    }
+}
+
+/// The arguments of `kubectl gc delete` with this policy, and its defaults.
+fn as_typed(propagation: Propagation) -> Result<DeleteArgs, OperationError> {
+    let policy = format!("--propagation={}", propagation.name().to_lowercase());
+    let words = ["kubectl-gc", "delete", &policy].map(OsString::from);
+    match Cli::of(words).map(|cli| cli.command) {
+        Ok(Command::Delete(args)) => Ok(args),
+        Ok(_) | Err(_) => Err(OperationError::Usage(format!("delete does not take {policy}"))),
+    }
+}
+
+fn failed(error: &OperationError) -> Report {
+    Report { notes: vec![format!("error: {}", describe_error(error))], exit: Exit::Failed, ..Report::of(Vec::new()) }
+}
+
+/// A report as text.
+fn lines_of_report(report: &Report) -> Vec<Line> {
+    let notes = report.notes.iter().map(|note| visible(note).into_owned() + "\n");
+    lines_of((String::from_utf8_lossy(&report.data).into_owned() + &notes.collect::<String>()).trim_start_matches('\n'))
+}
+
+/// Prints an error on the ordinary screen.
+fn tell(error: &OperationError) {
+    // Ignore errors: stderr may be closed.
+    let _ = writeln!(io::stderr(), "error: {}", describe_error(error));
+}
+
+/// Lets the user read what is on the ordinary screen.
+fn wait_for_enter() {
+    let _ = write!(io::stderr(), "\nEnter goes back to the screen. ");
+    let _ = io::stderr().flush();
+    let _ = io::stdin().read_line(&mut String::new());
+}
+
+/// Passes on what is told: to the ordinary screen if that is shown, and otherwise as news.
+struct OffScreen {
+    ordinary: Option<Arc<dyn Progress>>,
+    news: Mutex<Sender<Message>>,
+    lists: AtomicUsize,
+    done: AtomicUsize,
+    objects: AtomicUsize,
+}
+
+impl OffScreen {
+    fn new(ordinary: Option<Arc<dyn Progress>>, news: Sender<Message>) -> Self {
+        let (lists, done, objects) = Default::default();
+        OffScreen { ordinary, news: Mutex::new(news), lists, done, objects }
+    }
+
+    fn ordinary(&self) -> Option<&dyn Progress> {
+        self.ordinary.as_deref().filter(|_| !screen::is_open())
+    }
+
+    fn news(&self, news: News) {
+        if let Ok(sender) = self.news.lock() {
+            // Ignore errors: the screen may be closed.
+            let _ = sender.send(Message::News(news));
+        }
+    }
+}
+
+impl Progress for OffScreen {
+    fn started(&self, lists: usize) {
+        if let Some(ordinary) = self.ordinary() {
+            ordinary.started(lists);
+        }
+        self.lists.store(lists, Ordering::Relaxed);
+        self.done.store(0, Ordering::Relaxed);
+        self.objects.store(0, Ordering::Relaxed);
+    }
+
+    fn list_done(&self, resource: &Resource, objects: usize) {
+        if let Some(ordinary) = self.ordinary() {
+            return ordinary.list_done(resource, objects);
+        }
+        let (done, lists) = (self.done.fetch_add(1, Ordering::Relaxed) + 1, self.lists.load(Ordering::Relaxed));
+        let objects = self.objects.fetch_add(objects, Ordering::Relaxed) + objects;
+        let text = match done < lists {
+            true => format!("Reading {done} of {lists} lists, {} objects", thousands(objects)),
+            false => String::new(),
+        };
+        self.news(News::Doing(text));
+    }
+
+    fn exchanged(&self, exchange: &Exchange<'_>) {
+        if let Some(ordinary) = self.ordinary() {
+            ordinary.exchanged(exchange);
+        }
+    }
+
+    fn warned(&self, text: &str) {
+        match self.ordinary() {
+            Some(ordinary) => ordinary.warned(text),
+            None => self.news(News::Note(format!("The server warns: {text}"))),
+        }
+    }
+
+    fn untested(&self, text: &str) {
+        match self.ordinary() {
+            Some(ordinary) => ordinary.untested(text),
+            None => self.news(News::Note(text.to_owned())),
+        }
+    }
+}
+
+/// What the threads beside the screen say.
+enum Message {
+    /// The source is read: the first scene, and the targets in it.
+    Ready(Box<Scene>, Vec<Identity>),
+    Failed(OperationError),
+    News(News),
+    /// A delete is over.
+    Deleted(Box<Report>),
+    /// A thread has panicked: what it said is on standard error.
+    Broken,
 }

@@ -42,7 +42,7 @@ use gc_core::{
     wording::grouped,
 };
 
-use super::{deleting, progress::Message};
+use super::{Message, lines_of_report};
 
 /// How often changes of a cluster are looked for.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(300);
@@ -292,7 +292,7 @@ impl Worker {
         let mut report = Report::of(data).with_gaps(&Incomplete::gaps_that_matter(snapshot, plan));
         report.notes.extend(notes.iter().cloned());
         let command = delete_command(snapshot, &plan.request.targets, kubectl.plugin("delete"), propagation);
-        Ok((deleting::lines(&report), command.map(|command| command.to_string()).into_iter().collect()))
+        Ok((lines_of_report(&report), command.map(|command| command.to_string()).into_iter().collect()))
     }
 
     fn diagnose(&self, session: &mut Session, width: usize) -> Vec<Finding> {

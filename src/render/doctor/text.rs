@@ -76,8 +76,24 @@ impl Output for DoctorView<'_> {
         }
     }
 
+    /// Writes the verdict and every finding.
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        write(self, options, out)
+        let findings = &self.diagnosis.findings;
+        if findings.is_empty() {
+            let said = self.nothing_found();
+            let tone = if self.snapshot.is_empty() { Tone::Warning } else { Tone::Good };
+            let (word, rest) = said.split_at(said.find([' ', ':']).unwrap_or(said.len()));
+            let word = Run { tone, text: word.to_owned() };
+            lines::write_runs(&[word, Run::plain(rest)], 0, options, out)?;
+        } else {
+            writeln!(out, "{}.", self.counts())?;
+        }
+        let mut told = Told::default();
+        for finding in findings {
+            writeln!(out)?;
+            self.write_one(finding, options, &mut told, out)?;
+        }
+        self.if_deleted().write_below(options, out)
     }
 
     fn write_verdict(&self, _options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -103,26 +119,6 @@ const HANGING: usize = 2;
 
 /// The remedies that stand above, if they come first: their commands are not repeated.
 pub(in crate::render) type Told<'f> = FxHashSet<&'f [ShellCommand]>;
-
-/// Writes the verdict and every finding.
-pub(super) fn write(view: &DoctorView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let findings = &view.diagnosis.findings;
-    if findings.is_empty() {
-        let said = view.nothing_found();
-        let tone = if view.snapshot.is_empty() { Tone::Warning } else { Tone::Good };
-        let (word, rest) = said.split_at(said.find([' ', ':']).unwrap_or(said.len()));
-        let word = Run { tone, text: word.to_owned() };
-        lines::write_runs(&[word, Run::plain(rest)], 0, options, out)?;
-    } else {
-        writeln!(out, "{}.", view.counts())?;
-    }
-    let mut told = Told::default();
-    for finding in findings {
-        writeln!(out)?;
-        view.write_one(finding, options, &mut told, out)?;
-    }
-    view.if_deleted().write_below(options, out)
-}
 
 impl DoctorView<'_> {
     /// The verdict if there are no findings. It claims nothing about what was not examined.

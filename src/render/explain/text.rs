@@ -52,8 +52,15 @@ impl Output for ExplainView<'_> {
         Some(super::picture(self, options))
     }
 
+    /// Writes every explanation.
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        write(self, options, out)
+        for (index, explanation) in self.explanations.iter().enumerate() {
+            if index > 0 {
+                writeln!(out)?;
+            }
+            self.write_one(explanation, options, out)?;
+        }
+        Ok(())
     }
 
     fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -66,17 +73,6 @@ pub(super) const WAITS_FOR: &str = "waits for";
 pub(super) const OWNED_BY: &str = "owned by";
 /// At most this many blockers are shown below each line, unless the output is wide.
 const SHOWN: usize = 5;
-
-/// Writes every explanation.
-pub(super) fn write(view: &ExplainView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for (index, explanation) in view.explanations.iter().enumerate() {
-        if index > 0 {
-            writeln!(out)?;
-        }
-        view.write_one(explanation, options, out)?;
-    }
-    Ok(())
-}
 
 /// Writes what comes of an object, in a line.
 pub(super) fn write_verdict(

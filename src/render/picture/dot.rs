@@ -7,8 +7,7 @@ use crate::render::{
 
 use super::{
     Fate, Picture, Row, Section, View,
-    fold::fitting,
-    graph::{Edge, Graph},
+    fold::{Edge, Graph, fitting},
 };
 
 /// A larger picture can't be read: it is folded.

@@ -4,8 +4,7 @@ use crate::render::{states::Border, words::cut};
 
 use super::{
     Fate, Picture, Row, View,
-    fold::fitting,
-    graph::{Edge, Graph},
+    fold::{Edge, Graph, fitting},
 };
 
 /// A larger picture can't be read, and takes seconds to draw. Mermaid refuses more edges (its `maxEdges`), and texts of

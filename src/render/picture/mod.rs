@@ -4,7 +4,6 @@
 mod data;
 pub(super) mod dot;
 mod fold;
-mod graph;
 pub(super) mod html;
 pub(super) mod mermaid;
 pub(super) mod svg;

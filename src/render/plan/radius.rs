@@ -206,7 +206,7 @@ impl Output for BlastRadius<'_> {
         writeln!(out, "{}:", self.heading())?;
         writeln!(out)?;
         let lines = self.rows.iter().map(|row| self.line(row)).collect();
-        lines::write_padded(lines, lines::MARGIN, options, out)?;
+        lines::write_padded(lines, options, out)?;
         self.left_out().map_or(Ok(()), |more| writeln!(out, "  {more}"))
     }
 }

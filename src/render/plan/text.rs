@@ -55,8 +55,25 @@ impl Output for PlanView<'_> {
         Some(of_plan(self, options))
     }
 
+    /// Writes the verdict, the lines, and the sections below them.
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        write(self, options, out)
+        verdict::write_line(self, options, out)?;
+        let by_kind = options.fold && !options.wide && self.kept.is_none() && what_is_in_it(self).is_some();
+        if by_kind {
+            writeln!(out)?;
+            write_kinds(self, options, out)?;
+        } else {
+            let rows = rows(self, options.fold, true);
+            match self.to_be_done && options.fold && rows.len() > WHOLE {
+                true => write_some(self, &rows, options, out)?,
+                false if rows.is_empty() => {}
+                false => {
+                    writeln!(out)?;
+                    write_rows(self, &rows, options, out)?;
+                }
+            }
+        }
+        sections(self, options.fold, options.wide).write_below(options, out)
     }
 
     fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -71,27 +88,6 @@ fn names_of_deleted(view: &PlanView<'_>) -> String {
     each_once(gone.map(|outcome| outcome.object))
         .map(|object| format!("{}\n", full_name(view.snapshot, object)))
         .collect()
-}
-
-/// Writes the verdict, the lines, and the sections below them.
-pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    verdict::write_line(view, options, out)?;
-    let by_kind = options.fold && !options.wide && view.kept.is_none() && what_is_in_it(view).is_some();
-    if by_kind {
-        writeln!(out)?;
-        write_kinds(view, options, out)?;
-    } else {
-        let rows = rows(view, options.fold, true);
-        match view.to_be_done && options.fold && rows.len() > WHOLE {
-            true => write_some(view, &rows, options, out)?,
-            false if rows.is_empty() => {}
-            false => {
-                writeln!(out)?;
-                write_rows(view, &rows, options, out)?;
-            }
-        }
-    }
-    sections(view, options.fold, options.wide).write_below(options, out)
 }
 
 /// Writes the most important of many lines: what the user is asked to confirm.
@@ -129,7 +125,7 @@ fn write_rows(view: &PlanView<'_>, rows: &[Row<'_>], options: &TextOptions<'_>, 
             drawn.line = with_reason(drawn.line.clone(), view, row);
         }
     }
-    lines::write_padded(outline.lines(), lines::MARGIN, options, out)
+    lines::write_padded(outline.lines(), options, out)
 }
 
 /// The line with the reason and the uid.
@@ -159,7 +155,7 @@ fn write_kinds(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Wri
         (!kind.has_target, !kind.loses_data, !is_stuck, kind.fate, is_plain, kind.resource(view))
     });
     let lines = kinds_together(view, kinds).iter().map(|kinds| line_of(view, kinds)).collect();
-    lines::write_padded(lines, lines::MARGIN, options, out)?;
+    lines::write_padded(lines, options, out)?;
     writeln!(out, "  {}", options.style.paint(Tone::Quiet, "(each object: -o wide)"))
 }
 

@@ -105,7 +105,7 @@ fn describe(mode: Mode, plan: &RestorePlan, restored: &[Restored]) -> (String, V
         again: &PLAIN.plugin("restore").file("shop.yaml"),
     };
     let mut text = Vec::new();
-    view.write_text(&options(false), &mut text).unwrap();
+    view.write(&options(false), &mut text).unwrap();
     (String::from_utf8(text).unwrap(), serde_json::from_str(&document::json(&view.document())).unwrap())
 }
 
@@ -204,7 +204,7 @@ fn many_names_are_folded_unless_all_are_wanted() {
     let view = RestoreView { plan: &plan, restored: &restored, mode, resources: &resources, gaps: &[], again: &again };
     let text = |wide: bool| {
         let mut text = Vec::new();
-        view.write_text(&options(wide), &mut text).unwrap();
+        view.write(&options(wide), &mut text).unwrap();
         String::from_utf8(text).unwrap()
     };
     let named = |text: &str| text.matches("ConfigMap/c").count();

@@ -1,16 +1,20 @@
 //! A delete: planned, approved, carried out and followed.
 
-mod held;
-
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
-use gc_cluster::act::{
-    Access, Answered, Deletion, DetachedObject, FollowEvent, Followed, KeepError, RefusalCause, Released, Sent, cut,
-    put_back, release as release_guards,
+use serde_json::Value;
+
+use gc_cluster::{
+    act::{
+        Access, Answered, Deletion, DetachedObject, FollowEvent, Followed, Holding, KeepError, LetGo, RefusalCause, Released, Seen,
+        Sent, cut, go_on, hold as hold_object, list_holds, look, put_back, release as release_guards,
+    },
+    cluster::Whole,
 };
 use gc_core::{
     command_line::Kubectl,
-    model::{Coordinate, Identity, ObjectId, Presence, ResourceId, Snapshot, Symbol},
+    hold::{Held, HoldRecord, MOST, NotHeld, counted_pods, meanwhile, why_not},
+    model::{HOLD, Identity, ObjectEvent, ObjectId, Presence, ResourceId, Resources, Snapshot, UNCANCELLED},
     plan::{Consent, Plan, PlanTracker},
     server::Propagation,
     simulate::{Assume, Request},
@@ -20,14 +24,14 @@ use super::{
     ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, TargetConfig,
     approve::{PlanFingerprint, Proposal, World},
     archive::Archiving,
-    error::Unread,
+    error::{HoldTrouble, Unread},
+    examine::Named,
+    hold::{HoldOutcome, HoldResult, dependents, record},
     live::interrupted,
     predict::{NamedGates, PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
     signals::Clock,
     unread::AllowIncomplete,
 };
-
-pub use held::{HeldTarget, HoldConfig};
 
 /// How to delete.
 #[derive(Clone, Debug)]
@@ -58,7 +62,7 @@ pub struct Delete {
     /// The archive of all objects that will be deleted, if one is wanted.
     pub archived: Option<Archiving>,
     options: PlanOptions,
-    targets: Vec<Target>,
+    targets: Vec<Named>,
     /// What may stay unread whatever the question names.
     allowed: AllowIncomplete,
 }
@@ -68,21 +72,6 @@ pub struct Delete {
 pub struct DeletePlan {
     pub result: PlanResult,
     pub consent: Consent,
-}
-
-/// A target by its uid: ids change, uids don't.
-#[derive(Clone, Debug)]
-struct Target {
-    uid: Symbol,
-    coordinate: Coordinate,
-    name: String,
-}
-
-impl Target {
-    fn of(snapshot: &Snapshot, object: ObjectId) -> Self {
-        let found = snapshot.object(object);
-        Target { uid: found.uid, coordinate: found.coordinate(), name: snapshot.short_name(object) }
-    }
 }
 
 impl Delete {
@@ -113,7 +102,7 @@ impl Delete {
             // Watch from where the lists ended, so that no event is missed.
             session.watch();
         }
-        let targets = session.targets.iter().flatten().map(|target| Target::of(&session.snapshot, *target)).collect();
+        let targets = session.targets.iter().flatten().map(|target| Named::of(&session.snapshot, *target)).collect();
         Ok(Delete { session, config, archived, options, targets, allowed })
     }
 
@@ -134,13 +123,13 @@ impl Delete {
     /// If another object has the name of a target: the user has not approved its deletion.
     fn targets_now(&mut self, notes: &mut Vec<String>) -> Result<Vec<ObjectId>, OperationError> {
         let snapshot = &self.session.snapshot;
-        let (there, gone): (Vec<Target>, Vec<Target>) =
+        let (there, gone): (Vec<Named>, Vec<Named>) =
             self.targets.drain(..).partition(|target| snapshot.by_uid(target.uid).is_some());
         for target in gone {
             if let Presence::Present(_) = snapshot.look_up(target.coordinate) {
-                return Err(OperationError::Replaced { object: target.name });
+                return Err(OperationError::Replaced { object: target.short_name(snapshot) });
             }
-            notes.push(format!("{} is already deleted.", target.name));
+            notes.push(format!("{} is already deleted.", target.short_name(snapshot)));
         }
         let found = there.iter().filter_map(|target| snapshot.by_uid(target.uid)).collect();
         self.targets = there;
@@ -250,7 +239,7 @@ pub(super) fn default_path(snapshot: &Snapshot, plan: &Plan, now: &jiff::Zoned) 
 }
 
 /// At most this many dependents are tried: each is a request.
-const MOST: usize = 200;
+const MOST_TRIED: usize = 200;
 
 /// What the API server says about the DELETEs that follow from a delete, if the user sent them. It may say something
 /// else to the collector and the namespace controller: webhooks and policies see who asks.
@@ -281,8 +270,9 @@ impl Delete {
         objects.sort_unstable();
         objects.dedup();
         objects.retain(|id| !plan.request.targets.contains(id) && !self.session.snapshot.object(*id).terminating());
-        let mut tried = DependentsTried { untried: objects.len().saturating_sub(MOST), ..DependentsTried::default() };
-        objects.truncate(MOST);
+        let mut tried =
+            DependentsTried { untried: objects.len().saturating_sub(MOST_TRIED), ..DependentsTried::default() };
+        objects.truncate(MOST_TRIED);
         let deletion = Deletion { propagation: Propagation::Background, grace: None, dry_run: true };
         for sent in self.try_out(&objects, &deletion) {
             match objection(&sent) {
@@ -437,4 +427,282 @@ fn release(
         }
     }
     (kept, unfinished)
+}
+
+/// How long to hold, and where to store what is cluster-scoped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HoldConfig {
+    pub time: Duration,
+    /// The namespace of the Secrets of cluster-scoped targets; `None`: the kubeconfig's.
+    pub namespace: Option<String>,
+}
+
+impl HoldConfig {
+    /// What holding a target takes, or without a name any of a resource: the Secret, the finalizers and the DELETE.
+    pub fn requests(
+        &self,
+        resources: &Resources,
+        target: ResourceId,
+        namespace: &str,
+        name: &str,
+        default_namespace: &str,
+    ) -> Vec<Access> {
+        let place = match resources.get(target).namespaced {
+            true => namespace,
+            false => self.namespace.as_deref().unwrap_or(default_namespace),
+        };
+        let secrets = resources.by_group_kind("", "Secret").into_iter();
+        let secrets = secrets.flat_map(|id| Access::each(&["create", "get", "patch", "delete"], id, place, ""));
+        Access::each(&["get", "patch", "delete"], target, namespace, name).chain(secrets).collect()
+    }
+}
+
+/// A target that is held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldTarget {
+    pub identity: Identity,
+    pub holding: Holding,
+    /// How many dependents it has.
+    pub dependents: usize,
+}
+
+impl Delete {
+    /// Sets held targets back in the snapshot to what they were before they were deleted, so that the plan is that of
+    /// their delete.
+    fn plan_as_if_not_held(&mut self) {
+        if self.config.hold.is_none() {
+            return;
+        }
+        let snapshot = &self.session.snapshot;
+        let targets = self.targets.iter().filter_map(|target| snapshot.by_uid(target.uid));
+        let events: Vec<ObjectEvent> = targets.filter_map(|id| not_held(snapshot, id)).collect();
+        self.session.snapshot.apply_events(events);
+    }
+
+    /// Checks that every target can be held, that its record fits, and that the user may do all of it. Returns what to
+    /// know beforehand.
+    ///
+    /// # Errors
+    /// Targets that can't be held; missing rights.
+    fn check_hold(&mut self, plan: &Plan) -> Result<Vec<String>, OperationError> {
+        let Some(config) = self.config.hold.clone() else { return Ok(Vec::new()) };
+        let records = self.records(plan, String::new())?;
+        let snapshot = &self.session.snapshot;
+        let mut refused = Vec::new();
+        let mut notes: Vec<String> = Vec::new();
+        let mut patched = BTreeSet::new();
+        for (id, record) in &records {
+            let identity = Identity::of(snapshot, *id);
+            let below = dependents(snapshot, &identity);
+            for dependent in &below {
+                patched.extend(snapshot.with_uid(&dependent.identity.uid));
+            }
+            let why = self.why_not_held(plan, *id, &record.object, below.len());
+            let why = why.map(|why| format!("{} can't be held: {why}", identity.placed()));
+            // Some room, because more dependents may come meanwhile.
+            let size = record.size(&below);
+            let big = (size > MOST - MOST / 8).then(|| {
+                format!(
+                    "{} can't be held: it and its {} dependents need {size} bytes of a Secret, which may have {MOST}; \
+                     delete it with --archive instead",
+                    identity.placed(),
+                    below.len(),
+                )
+            });
+            refused.extend(why.or(big));
+            let told = format!("{}: {}", identity.short_name(), meanwhile(record.group(), &identity.kind));
+            notes.extend(Some(told).filter(|told| !notes.contains(told)));
+        }
+        if !refused.is_empty() {
+            return Err(OperationError::NotHeld(refused));
+        }
+        notes.extend(self.session.require_allowed(&self.hold_requests(plan, &config), "deleted")?);
+        let verdicts = self.session.source.review(&snapshot.resources, &self.cancel_requests(plan, &patched));
+        if let Some(what) = verdicts.forbidden(&snapshot.resources) {
+            notes.push(format!("You could not take it back yourself: you may not {what}."));
+        }
+        Ok(notes)
+    }
+
+    fn why_not_held(&self, plan: &Plan, id: ObjectId, whole: &Value, below: usize) -> Option<NotHeld> {
+        let snapshot = &self.session.snapshot;
+        let object = snapshot.object(id);
+        let resource = snapshot.resources.get(object.resource);
+        let others = plan.request.targets.iter().copied().filter(|other| *other != id);
+        let mut owners = others.filter(|other| {
+            let uid = snapshot.object(*other).uid;
+            object.owners.iter().any(|reference| reference.uid == uid)
+        });
+        if let Some(owner) = owners.next() {
+            return Some(NotHeld::Below(snapshot.short_name(owner)));
+        }
+        let lacking = ["get", "patch", "delete", "create"].into_iter().find(|verb| !resource.has_verb(verb));
+        let is_job = (resource.group.as_str(), resource.kind.as_str()) == ("batch", "Job");
+        let gone = is_job && counted_pods(whole) > i64::try_from(below).unwrap_or(i64::MAX);
+        why_not(&resource.group, whole)
+            .or_else(|| lacking.map(NotHeld::Verb))
+            .or_else(|| gone.then_some(NotHeld::PodsGone))
+    }
+
+    /// The namespace of the Secret of an object.
+    fn secret_namespace(&self, record: &HoldRecord) -> String {
+        if !record.about.identity.namespace.is_empty() {
+            return record.about.identity.namespace.clone();
+        }
+        let chosen = self.config.hold.as_ref().and_then(|hold| hold.namespace.clone());
+        // One that is held has its Secret already.
+        let known = || {
+            let finalizers = record.object["metadata"]["finalizers"].as_array().into_iter().flatten();
+            Held::of(finalizers.filter_map(Value::as_str))?;
+            let (all, _) = self.session.run(async |connection, _| list_holds(connection, None).await).ok()?;
+            all.into_iter()
+                .find(|hold| hold.record.about.identity.uid == record.about.identity.uid)
+                .map(|hold| hold.namespace)
+        };
+        let default = || self.session.run(async |connection, _| connection.default_namespace().to_owned());
+        chosen.or_else(known).unwrap_or_else(default)
+    }
+
+    /// The whole targets.
+    fn records(&self, plan: &Plan, until: String) -> Result<Vec<(ObjectId, HoldRecord)>, OperationError> {
+        let targets = &plan.request.targets;
+        let (mut records, mut failed) = (Vec::new(), Vec::new());
+        let take = |id, whole| {
+            let snapshot = &self.session.snapshot;
+            let name = || Identity::of(snapshot, id).placed();
+            match whole {
+                Whole::Object(whole) => match record(snapshot, id, *whole, until.clone()) {
+                    Some(record) => records.push((id, record)),
+                    None => failed.push(format!("{} can't be held: it has no path in the API", name())),
+                },
+                Whole::Gone => failed.push(format!("{} was deleted or replaced; try again", name())),
+                Whole::Unreadable(why) => failed.push(format!("{} can't be held: it can't be read: {why}", name())),
+            }
+            Ok::<(), std::convert::Infallible>(())
+        };
+        let read = self.session.run(async |connection, snapshot| connection.fetch_whole(snapshot, targets, take).await);
+        match read {
+            Ok(()) if failed.is_empty() => Ok(records),
+            Ok(()) => Err(OperationError::NotHeld(failed)),
+            Err(never) => match never {},
+        }
+    }
+
+    /// The user's own requests: the Secret, the finalizers and the DELETE.
+    fn hold_requests(&self, plan: &Plan, config: &HoldConfig) -> BTreeSet<Access> {
+        let snapshot = &self.session.snapshot;
+        let default = self.session.run(async |connection, _| connection.default_namespace().to_owned());
+        let requests = plan.request.targets.iter().flat_map(|target| {
+            let object = snapshot.object(*target);
+            let (namespace, name) = (snapshot.text(object.namespace), snapshot.text(object.name));
+            config.requests(&snapshot.resources, object.resource, namespace, name, &default)
+        });
+        requests.collect()
+    }
+
+    /// What `cancel` sends beyond that.
+    fn cancel_requests(&self, plan: &Plan, dependents: &BTreeSet<ObjectId>) -> BTreeSet<Access> {
+        let snapshot = &self.session.snapshot;
+        let create = plan.request.targets.iter().flat_map(|target| {
+            let object = snapshot.object(*target);
+            Access::each(&["create"], object.resource, snapshot.text(object.namespace), "")
+        });
+        create.chain(dependents.iter().flat_map(|one| Access::to(&["patch"], snapshot, *one))).collect()
+    }
+
+    /// Holds all targets, one after the other, until this time (RFC 3339).
+    ///
+    /// # Errors
+    /// The first that can't be held. Those before it are held; the error names them.
+    pub fn hold(&mut self, plan: &Plan, until: String) -> Result<Vec<HeldTarget>, OperationError> {
+        let records = self.records(plan, until)?;
+        let mut held: Vec<HeldTarget> = Vec::new();
+        for (id, record) in records {
+            let identity = Identity::of(&self.session.snapshot, id);
+            let (namespace, grace) = (self.secret_namespace(&record), self.config.grace);
+            let done = self.session.run(async |connection, _| hold_object(connection, &namespace, record, grace).await);
+            match done {
+                Ok(holding) => {
+                    let dependents = dependents(&self.session.snapshot, &identity).len();
+                    held.push(HeldTarget { identity, holding, dependents });
+                }
+                Err(why) => {
+                    let others = held.iter().map(|one| format!("{} is held.", one.identity.placed())).collect();
+                    let object = identity.placed();
+                    return Err(HoldTrouble { object, what: "held, and not deleted", why, others }.into());
+                }
+            }
+        }
+        Ok(held)
+    }
+
+    /// Looks at each held target.
+    ///
+    /// # Errors
+    /// Why one could not be read.
+    pub fn look(&self, held: &[HeldTarget]) -> Result<Vec<Seen>, String> {
+        self.session.run(async |connection, _| {
+            let mut seen = Vec::with_capacity(held.len());
+            for one in held {
+                seen.push(look(connection, &one.holding.stored).await.map_err(|failure| failure.in_full())?);
+            }
+            Ok(seen)
+        })
+    }
+
+    /// Waits for this time, or until `ends` is done; applies what has happened meanwhile. Returns whether it is done.
+    pub fn wait_a_moment<T>(&mut self, time: Duration, ends: impl Future<Output = T>) -> Option<T> {
+        let ended = self.session.run(async |_, _| tokio::time::timeout(time, ends).await.ok());
+        self.session.catch_up();
+        ended
+    }
+
+    /// Lets the targets go, one after the other, and stops at the first that can't be.
+    fn let_go(&mut self, held: &[HeldTarget]) -> Vec<Sent> {
+        let mut sent: Vec<Sent> = Vec::new();
+        let mut stopped = false;
+        for one in held {
+            let target = one.identity.clone();
+            if stopped {
+                sent.push(Sent { target, answered: Answered::NotSent, seen: None });
+                continue;
+            }
+            let done = self.session.run(async |connection, _| go_on(connection, &one.holding.stored).await);
+            let answered = match done {
+                Ok(LetGo::Now) => Answered::Removed,
+                Ok(LetGo::Before) => Answered::GoneBefore,
+                Err(why) => {
+                    stopped = true;
+                    Answered::Failed { reason: why.to_string() }
+                }
+            };
+            let snapshot = &self.session.snapshot;
+            let id = snapshot.with_uid(&target.uid);
+            let seen = id.filter(|_| !answered.failed()).map(|id| ObjectEvent::of_gone(snapshot, id));
+            sent.push(Sent { target, answered, seen });
+        }
+        sent
+    }
+}
+
+/// The event that sets a held object back to what it was; none if it isn't held, or is being taken back.
+fn not_held(snapshot: &Snapshot, id: ObjectId) -> Option<ObjectEvent> {
+    let object = snapshot.object(id);
+    let finalizers = object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer));
+    if Held::of(finalizers) != Some(Held::Waits) {
+        return None;
+    }
+    let mut raw = snapshot.raw(id).into_owned();
+    raw.finalizers.retain(|finalizer| finalizer != HOLD && finalizer != UNCANCELLED);
+    (raw.deleted, raw.grace) = (None, None);
+    Some(ObjectEvent { resource: object.resource, object: raw, gone: false })
+}
+
+impl HeldTarget {
+    /// That it waits.
+    pub fn waits(&self) -> HoldResult {
+        let stored = &self.holding.stored;
+        let outcome = HoldOutcome::Held { until: stored.record.about.until.clone() };
+        HoldResult { object: self.identity.clone(), ..HoldResult::of(stored, outcome, self.dependents) }
+    }
 }
