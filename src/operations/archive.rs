@@ -27,9 +27,9 @@ use gc_core::{
 
 use super::{
     LiveSession, OperationError,
-    complete::complete,
     error::Unread,
     predict::{PlanOptions, PlanResult, predict},
+    session::complete,
     unread::AllowIncomplete,
 };
 

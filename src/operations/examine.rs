@@ -19,7 +19,7 @@ use gc_core::{
 
 use super::{
     Session,
-    complete::{ROUNDS, complete},
+    session::{ROUNDS, complete},
     signals::Clock,
 };
 

@@ -6,7 +6,6 @@ pub mod account;
 pub mod apply;
 pub mod approve;
 pub mod archive;
-pub mod complete;
 pub mod delete;
 mod error;
 pub mod evidence;
@@ -25,11 +24,8 @@ pub mod targets;
 pub mod unread;
 
 pub use error::{OperationError, usage};
-
 pub use live::LiveSession;
-
 pub use open::{ClusterConfig, Discovered, Lists, Opening, ReadScope, SourceConfig, TargetConfig};
-
 pub use session::{DumpSession, Session, Source};
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use gc_core::{
 
 use super::{
     OperationError, Session,
-    complete::{ROUNDS, complete},
+    session::{ROUNDS, complete},
     signals::now,
     targets::{KeepQuery, KeepTargets, TargetError},
     unread::AllowIncomplete,

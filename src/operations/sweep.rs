@@ -13,9 +13,9 @@ use gc_core::{
 use super::{
     ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, Session, Source, TargetConfig,
     approve::{PlanFingerprint, Proposal, World},
-    complete::{ROUNDS, complete},
     error::Unread,
     live::{SweepLoad, SweepResult},
+    session::{ROUNDS, complete},
     unread::AllowIncomplete,
 };
 

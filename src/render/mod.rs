@@ -33,5 +33,4 @@ mod tree_tests;
 pub mod words;
 
 pub use gc_core::escape;
-
 pub(crate) use tree::no_objects;

@@ -14,9 +14,9 @@ use gc_core::{
 };
 
 use super::{
+    Finding, News,
     draw::Layout,
     keys::Key,
-    news::{Finding, News},
     pane::{Pane, TextKind, TextPane},
     rows::Rows,
     scene::Scene,

@@ -24,6 +24,15 @@ pub fn listed(all: impl Iterator<Item = String>, most: usize, between: &str) -> 
     first.join(between)
 }
 
+/// `a`, `a and b`, `a, b and c`: all names of a list, with this word before the last.
+pub fn all_of<N: AsRef<str>>(names: &[N], word: &str) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.as_slice() {
+        [some @ .., last] if !some.is_empty() => format!("{} {word} {last}", some.join(", ")),
+        one => one.concat(),
+    }
+}
+
 /// What follows the first few names of a list: ` and 3 more`, or nothing.
 pub fn and_more(rest: usize) -> String {
     if rest == 0 { String::new() } else { format!(" and {rest} more") }
@@ -102,6 +111,12 @@ mod tests {
         let all: Vec<String> = (0..13).map(|number| number.to_string()).collect();
         assert_eq!(named(&all[..2]), "0; 1");
         assert_eq!(named(&all), "0; 1; 2; 3; 4; 5; 6; 7; 8; 9; 10; 11; and 1 more");
+    }
+
+    #[test]
+    fn a_word_stands_before_the_last() {
+        let names = ["a", "b", "c"];
+        assert_eq!([0, 1, 2, 3].map(|some| all_of(&names[..some], "or")), ["", "a", "a or b", "a, b or c"]);
     }
 
     #[test]

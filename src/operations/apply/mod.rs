@@ -18,8 +18,8 @@ use gc_core::{
 
 use super::{
     Session,
-    complete::{ROUNDS, complete},
     manifests::{Document, ManifestFile, Spans, yaml_value},
+    session::{ROUNDS, complete},
     signals::now,
 };
 

@@ -6,6 +6,7 @@ use super::{super::manifests::ManifestError, SelectorError};
 use gc_core::{
     apply::Place,
     model::{UnknownType, type_names::did_you_mean},
+    wording::all_of,
 };
 
 /// Why targets are invalid or were not found.
@@ -215,12 +216,10 @@ fn in_namespaces(namespaces: &[String]) -> String {
 /// `a, b and c`, or `a, b, c and 4 more`.
 fn some_of(names: &[String], word: &str) -> String {
     const SHOWN: usize = 5;
-    match names {
-        [] => String::new(),
-        [name] => name.clone(),
-        [first @ .., last] if names.len() <= SHOWN => format!("{} {word} {last}", first.join(", ")),
-        _ => format!("{} {word} {} more", names[..SHOWN - 1].join(", "), names.len() - (SHOWN - 1)),
+    if names.len() <= SHOWN {
+        return all_of(names, word);
     }
+    format!("{} {word} {} more", names[..SHOWN - 1].join(", "), names.len() - (SHOWN - 1))
 }
 
 fn served_as(served: &[String]) -> String {

@@ -23,7 +23,6 @@ use super::{
 };
 
 pub use text::CodesView;
-
 pub(super) use text::{Told, cures};
 
 /// A diagnosis with what is needed to print it.

@@ -26,7 +26,7 @@ use gc_core::{
     doctor::{Code, Finding, Probed, Remedy},
     document::{API_VERSION, Head, Named},
     model::{ObjectId, Origin, Resource, ResourceId, Symbol, effects::Severity, gaps::each_once},
-    wording::{count, some_of, thousands},
+    wording::{all_of, count, some_of, thousands},
 };
 
 use super::{DoctorView, IfDeleted, all_remedies, examined, fate_of, looked_at};
@@ -131,8 +131,8 @@ impl DoctorView<'_> {
         }
         let mut verdict = "No problems found".to_owned();
         if !self.only.is_empty() {
-            let codes: Vec<String> = self.only.iter().map(|code| code.name().to_owned()).collect();
-            verdict.push_str(&format!(" for {}", listed(&codes)));
+            let codes: Vec<&str> = self.only.iter().map(|code| code.name()).collect();
+            verdict.push_str(&format!(" for {}", all_of(&codes, "and")));
         }
         if unread > 0 {
             verdict.push_str(" as far as could be read");
@@ -299,7 +299,7 @@ impl DoctorView<'_> {
             last.push_str(&self.place(objects));
         }
         names.extend((!more.is_empty()).then(|| more.to_owned()));
-        listed(&names)
+        all_of(&names, "and")
     }
 
     /// How many objects of which kinds these are.
@@ -314,7 +314,7 @@ impl DoctorView<'_> {
         let mut words: Vec<String> = kinds[..describe].iter().map(kind).collect();
         let others: usize = kinds[describe..].iter().map(|(_, number)| number).sum();
         words.extend((others > 0).then(|| format!("{} of {} other kinds", thousands(others), kinds.len() - describe)));
-        listed(&words)
+        all_of(&words, "and")
     }
 
     /// ` -n shop`, or ` in 3 namespaces`; empty for cluster-scoped objects and for the namespace in view.
@@ -378,15 +378,6 @@ impl DoctorView<'_> {
 fn group(resource: &Resource) -> String {
     let own = !resource.group.contains('.') || resource.group.ends_with(".k8s.io");
     if own { String::new() } else { format!(" ({})", resource.group) }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-pub(super) fn listed(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
-    }
 }
 
 /// `kind: Codes`, described in `docs/schema/codes.json`.

@@ -28,9 +28,8 @@ use super::{
     style::Tone,
 };
 
-pub(super) use fold::folded;
-
 pub use super::states::Fate;
+pub(super) use fold::folded;
 
 /// How to draw.
 #[derive(Clone, Copy, Debug)]

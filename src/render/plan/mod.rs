@@ -10,12 +10,11 @@ mod rows;
 mod text;
 mod verdict;
 
+pub(super) use effects::{kept_outside, lost, perhaps_lost};
 pub use forbidden::describe_gate;
+pub(super) use gc_core::plan::because;
 pub use radius::{BlastRadius, BlastRadiusDocument};
 pub use verdict::VerdictJson;
-
-pub(super) use effects::{kept_outside, lost, perhaps_lost};
-pub(super) use gc_core::plan::because;
 
 use std::cmp::Reverse;
 

@@ -20,7 +20,7 @@ use gc_core::{
     plan::{Outcome, OutcomeKind, Summary},
     server::Propagation,
     simulate::{Assumption, State},
-    wording::{count, each_once, some_of, thousands},
+    wording::{all_of, count, each_once, some_of, thousands},
 };
 
 use super::{
@@ -269,8 +269,8 @@ fn line_of(view: &PlanView<'_>, kinds: &[Kind<'_>]) -> Line {
 
 /// The width of a policy's name.
 const POLICY: usize = "background".len();
-/// At most this many nodes are named, or one more if that is all.
-const NAMED_NODES: usize = 2;
+/// At most this many nodes are named.
+const NAMED_NODES: usize = 3;
 
 /// All that is said below the lines, or without `wide` only what this delete differs in from others.
 pub(super) fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Sections {
@@ -348,10 +348,9 @@ fn assumes(view: &PlanView<'_>, wanted: fn(&Assumption) -> bool) -> Vec<String> 
     let kubelets = match nodes.as_slice() {
         [] => None,
         [one] => Some(format!("the kubelet on node {one} ends its pods after their grace period")),
-        [some @ .., last] if some.len() <= NAMED_NODES => Some(format!(
-            "the kubelets on nodes {} and {last} end their pods after their grace period",
-            some.join(", ")
-        )),
+        some if some.len() <= NAMED_NODES => {
+            Some(format!("the kubelets on nodes {} end their pods after their grace period", all_of(some, "and")))
+        }
         many => Some(format!("the kubelets on {} nodes end their pods after their grace period", many.len())),
     };
     kubelets.into_iter().chain(lines).map(|line| format!("assumed: {line}")).collect()

@@ -5,8 +5,8 @@ use gc_core::model::effects::Severity;
 
 use super::{
     super::{
+        Finding, Planned,
         keys::{FOREST, Key, SIGNS},
-        news::{Finding, Planned},
         pane::{Item, ListKind, ListPane, Pane, TextKind, TextPane},
         text::Line,
     },

@@ -17,7 +17,7 @@ use k8s_openapi::api::{
 use crate::cluster::{Connection, Failure};
 use gc_core::{
     model::{ObjectId, ResourceId, Resources, Snapshot},
-    wording::{grouped, named},
+    wording::{all_of, grouped, named},
 };
 
 use super::request::{document, send_with_retry};
@@ -150,11 +150,7 @@ impl Verdicts {
             let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
             (format!("{}{because}", access.objects(resources)), access.verb)
         }));
-        let verbs = |verbs: &[&str]| match verbs {
-            [some @ .., last] if !some.is_empty() => format!("{} and {last}", some.join(", ")),
-            verbs => verbs.concat(),
-        };
-        let denied: Vec<String> = denied.iter().map(|(what, all)| format!("{} {what}", verbs(all))).collect();
+        let denied: Vec<String> = denied.iter().map(|(what, all)| format!("{} {what}", all_of(all, "and"))).collect();
         (!denied.is_empty()).then(|| named(&denied))
     }
 }

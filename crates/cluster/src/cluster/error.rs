@@ -3,7 +3,7 @@
 
 use std::{error::Error, io, path::PathBuf, time::Duration};
 
-use gc_core::escape::visible;
+use gc_core::{escape::visible, wording::some_of};
 
 use super::{
     answer::{Answer, Malformed, Refusal},
@@ -169,11 +169,7 @@ fn list_paths(paths: &[PathBuf]) -> String {
 fn list_names(names: &[String]) -> String {
     /// The largest number of names in one message.
     const SHOWN: usize = 10;
-    match names {
-        [] => "it has none".to_owned(),
-        _ if names.len() > SHOWN => format!("it has {} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN),
-        _ => format!("it has {}", names.join(", ")),
-    }
+    if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", some_of(names, SHOWN)) }
 }
 
 /// Why a request failed. Displayed as the reason of a gap.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::recent::Recent;
+use super::recreated::Recent;
 
 /// How many look-ups may wait. More are not made: their owners stay unknown.
 const MOST_WAITING: usize = 2_000;

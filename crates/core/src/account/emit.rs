@@ -5,8 +5,7 @@ use std::cmp::Reverse;
 use super::{
     Account, LONGEST_STILL, STILL,
     draft::{Body, Draft, Known},
-    happening::{Change, Happening, Millis, Policy, Reason, What},
-    reason::reason,
+    happening::{Change, Happening, Millis, Policy, Reason, What, reason},
 };
 
 impl Account {

@@ -9,10 +9,7 @@ mod draft;
 mod emit;
 mod happening;
 mod objects;
-mod reason;
-mod recent;
 mod recreated;
-mod scope;
 mod see;
 #[cfg(test)]
 mod tests;
@@ -31,10 +28,8 @@ use self::{
     asked::LookUps,
     draft::{Body, Draft},
     happening::Policy,
-    objects::{Kind, Objects},
-    recent::Recent,
-    recreated::{Loops, Names},
-    scope::Concern,
+    objects::{Concern, Kind, Objects},
+    recreated::{Loops, Names, Recent},
 };
 
 pub use asked::{Answer, LookUp};
@@ -42,7 +37,7 @@ pub use happening::{
     Change, Content, Happening, Holds, Loop, Millis, Missing, Owner, OwnerState, Policy as DeletionPolicy, Reason,
     What, time,
 };
-pub use scope::Scope;
+pub use objects::Scope;
 
 /// How many deleted objects are remembered as owners.
 const MOST_GONE: usize = 50_000;

@@ -9,7 +9,6 @@ mod reference_status;
 pub mod roots;
 mod sort;
 pub mod status;
-mod types;
 mod walk;
 
 #[cfg(any(test, feature = "testing"))]
@@ -22,6 +21,5 @@ pub use marks::{Mark, State};
 pub use reference_status::{ReferenceStatus, ResolvedReference};
 pub use sort::SortBy;
 pub use status::{Health, ObjectStatus, StatusOf, Statuses};
-pub use types::TypeFilter;
 pub(crate) use walk::known_instead;
-pub use walk::{Direction, Entry, Places, Query, Showing, Tree};
+pub use walk::{Direction, Entry, Places, Query, Showing, Tree, TypeFilter};
