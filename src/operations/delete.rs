@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use gc_cluster::{
     act::{
-        Access, Answered, Deletion, DetachedObject, FollowEvent, Followed, Holding, KeepError, LetGo, RefusalCause, Released, Seen,
-        Sent, cut, go_on, hold as hold_object, list_holds, look, put_back, release as release_guards,
+        Access, Answered, Deletion, DetachedObject, FollowEvent, Followed, Holding, KeepError, LetGo, RefusalCause,
+        Released, Seen, Sent, cut, go_on, hold as hold_object, list_holds, look, put_back, release as release_guards,
     },
     cluster::Whole,
 };

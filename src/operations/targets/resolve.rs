@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use gc_core::model::{
-    Coordinate, Gap, Object, ObjectId, Origin, Presence, ResourceId, Resources, Snapshot, Symbol,
-    facts::LabelSelector, nearest::nearest,
+    Coordinate, Gap, Object, ObjectId, Origin, Presence, ResourceId, Resources, Snapshot, Symbol, facts::LabelSelector,
+    nearest::nearest,
 };
 
 use super::{
-    Hint, Missing, NamedTarget, NamespaceChoice, NoMatch, SelectedType, Selection, TargetError,
-    TypeName, TypedQuery, Why, names, parse_labels, selected_types, type_and_name, types,
+    Hint, Missing, NamedTarget, NamespaceChoice, NoMatch, SelectedType, Selection, TargetError, TypeName, TypedQuery,
+    Why, names, parse_labels, selected_types, type_and_name, types,
 };
 
 impl TypedQuery {
