@@ -31,6 +31,7 @@ mod refused;
 mod removers;
 mod reports;
 mod restore;
+mod rights;
 mod run;
 mod sizes;
 mod stored;

@@ -204,11 +204,12 @@ fn bare(view: &PlanView<'_>, object: ObjectId) -> String {
 pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
     let several = view.plan.request.targets.len() > 1;
     // Notes on what is no target, often many of a kind.
-    const OF_OTHERS: [NoteKind; 5] = [
+    const OF_OTHERS: [NoteKind; 6] = [
         NoteKind::DoubtedPath,
         NoteKind::LeftBehind,
         NoteKind::Abandoned,
         NoteKind::PerhapsAbandoned,
+        NoteKind::WithoutRights,
         NoteKind::PolicyLapses,
     ];
     let notes = &view.plan.notes;

@@ -229,10 +229,14 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     said
 }
 
-/// The controller that removes what blocks an object, if it runs, and goes in this delete.
+/// The controller that removes what blocks an object, if it runs, and goes in this delete, or loses its rights in it.
 fn goes_with<'v>(view: &PlanView<'v>, object: ObjectId, holder: BlockedBy) -> Option<&'v FinalizerController> {
     let later = || view.plan.then.as_ref().and_then(|then| then.controllers.get(object, holder));
-    view.plan.controllers.get(object, holder).or_else(later).filter(|controller| controller.goes)
+    view.plan
+        .controllers
+        .get(object, holder)
+        .or_else(later)
+        .filter(|controller| controller.goes || !controller.loses.is_empty())
 }
 
 /// What is to be done with objects before their controller goes.
@@ -245,15 +249,16 @@ enum First {
     Plan,
 }
 
-/// What goes before a controller, that controller, and the namespace.
-type Before = (First, String, Symbol);
+/// What goes before a controller, that controller, whether it only loses its rights, and the namespace.
+type Before = (First, String, bool, Symbol);
 
-/// The order that works where controllers go in this delete whose finalizers are on other objects: those objects first,
-/// while their controllers run.
+/// The order that works where controllers go in this delete whose finalizers are on other objects, or lose their
+/// rights: those objects first, while their controllers run.
 fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let commands = view.commands();
     let mut by_controller: BTreeMap<Before, (Option<ObjectId>, Vec<ObjectId>)> = BTreeMap::new();
-    let is_abandoned = |note: &&Note| matches!(note.kind, NoteKind::Abandoned | NoteKind::PerhapsAbandoned);
+    let is_abandoned =
+        |note: &&Note| matches!(note.kind, NoteKind::Abandoned | NoteKind::PerhapsAbandoned | NoteKind::WithoutRights);
     let abandoned = view.plan.notes.iter().filter(is_abandoned).map(|note| note.object);
     let held = abandoned.flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
     let held = held.map(|(id, finalizer)| (First::Plan, id, BlockedBy::Finalizer(finalizer)));
@@ -274,12 +279,13 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
         let Some(controller) = goes_with(view, object, holder) else { continue };
         let told = controller.told(view.snapshot).unwrap_or_else(|| holder.name(view.snapshot).to_owned());
         let place = view.snapshot.object(object).namespace;
-        let (idle, objects) = by_controller.entry((first, told, place)).or_default();
+        let (idle, objects) = by_controller.entry((first, told, !controller.goes, place)).or_default();
         *idle = controller.idle;
         objects.push(object);
     }
     let mut said = Vec::new();
-    for ((first, controller, namespace), (idle, mut objects)) in by_controller {
+    for ((first, controller, stays, namespace), (idle, mut objects)) in by_controller {
+        let runs = if stays { "has its rights" } else { "runs" };
         if let Some(start) = idle.and_then(|workload| commands.scale_up(workload)) {
             said.extend([Said::from(format!("start {controller} first:")), Said::command(start)]);
         }
@@ -304,13 +310,13 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
         };
         said.push(Said::from(match first {
             First::Plan => {
-                format!("if {these} must go, too: delete first, while {controller} runs; see what that takes along:")
+                format!("if {these} must go, too: delete first, while {controller} {runs}; see what that takes along:")
             }
             First::Await => {
                 let are = if objects.len() == 1 { "is" } else { "are" };
-                format!("wait first until {these} {are} gone{more}, while {controller} runs:")
+                format!("wait first until {these} {are} gone{more}, while {controller} {runs}:")
             }
-            First::Delete => format!("delete first{more}, while {controller} runs to remove the finalizers:"),
+            First::Delete => format!("delete first{more}, while {controller} {runs} to remove the finalizers:"),
         }));
         said.extend(command.as_ref().map(Said::command));
         said.push(Said::from("then plan again"));
@@ -455,7 +461,7 @@ fn start_controller(
 ) -> Vec<Said> {
     let (what, named) = (holder.name(view.snapshot), view.name(object));
     // `delete_first` has the order for those that go.
-    if controller.is_some_and(|controller| controller.goes || controller.runs()) {
+    if controller.is_some_and(|controller| controller.goes || !controller.loses.is_empty() || controller.runs()) {
         return Vec::new();
     }
     let left = holder.finalizer().and_then(|of| left_by_job_controller(view.snapshot, object, of));

@@ -35,6 +35,8 @@ pub enum NoteKind {
     Abandoned,
     /// The same where only its name says that a workload may be that controller.
     PerhapsAbandoned,
+    /// What lets the controller that removes its finalizer change it goes in this delete, and it stays (R9.46).
+    WithoutRights,
     /// The last parameters of this policy go, and without them it lets everything pass (R9.45).
     PolicyLapses,
 }
@@ -52,6 +54,7 @@ impl NoteKind {
             NoteKind::LeftBehind => "left-behind",
             NoteKind::Abandoned => "abandoned",
             NoteKind::PerhapsAbandoned => "perhaps-abandoned",
+            NoteKind::WithoutRights => "without-rights",
             NoteKind::PolicyLapses => "policy-lapses",
         }
     }
@@ -102,6 +105,11 @@ impl NoteKind {
             NoteKind::PerhapsAbandoned => {
                 "stays, and may not be deletable any more: by its name, a workload that goes in this delete may be the \
                  controller that removes its finalizer"
+                    .to_owned()
+            }
+            NoteKind::WithoutRights => {
+                "stays, and may not be deletable any more: what lets the controller that removes its finalizer change \
+                 it goes in this delete"
                     .to_owned()
             }
             NoteKind::PolicyLapses => {

@@ -15,7 +15,7 @@ use super::{
     actors::Assumption,
     blocked_by::{definition_without_conversion, is_removed_by_controller_manager},
     context::{Assume, SimContext},
-    controllers::{Controllers, FinalizerController, Question, finalizer_controller},
+    controllers::{Controllers, FinalizerController, Question, RightsGone, finalizer_controller},
     needs::Needs,
     obstacles::Operation,
     projection::Blockers,
@@ -43,13 +43,14 @@ impl Blockers {
     /// Inspects those of these objects that are terminating, and everything they wait for.
     pub(super) fn beneath(world: &mut World<'_, '_>, mut open: Vec<ObjectId>) -> Self {
         let mut blockers = Blockers::default();
+        let rights = rights_gone(world);
         let mut roots: Vec<(State, ObjectId)> = Vec::new();
         let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
         while let Some(object) = open.pop() {
             if !world.exists(object) || !seen.insert(object) {
                 continue;
             }
-            let (waits_for, holders, root) = inspect_terminating(world, object, &mut blockers.controllers);
+            let (waits_for, holders, root) = inspect_terminating(world, object, &rights, &mut blockers.controllers);
             for other in &waits_for {
                 blockers.waited_for_by.entry(*other).or_default().push(object);
             }
@@ -91,6 +92,7 @@ pub(crate) fn unfinished_by_sweep(world: &World<'_, '_>) -> Vec<ObjectId> {
 fn inspect_terminating(
     world: &mut World<'_, '_>,
     object: ObjectId,
+    rights: &RightsGone<'_>,
     controllers: &mut Controllers,
 ) -> (Vec<ObjectId>, Vec<BlockedBy>, Option<State>) {
     let Some(stored) = world.stored(object) else { return Default::default() };
@@ -147,7 +149,7 @@ fn inspect_terminating(
                 let is_others = world.is_managed_elsewhere(object, finalizer);
                 let Some(known) = known.iter().find(|known| known.finalizer == text && !is_others) else {
                     world.note_refused_release(object);
-                    let controller = controller_in_the_end(world, object, finalizer);
+                    let controller = controller_in_the_end(world, object, finalizer, rights);
                     let kept_by = world.snapshot_kept_by(object, finalizer);
                     let state = state_by(&controller);
                     causes.extend(Some(state).filter(|state| kept_by.is_none() || *state == State::Stuck));
@@ -298,8 +300,29 @@ fn state_by(controller: &FinalizerController) -> State {
     }
 }
 
-/// The controller of a finalizer at the end of a simulation: it may be deleted itself.
-fn controller_in_the_end(world: &mut World<'_, '_>, object: ObjectId, finalizer: Symbol) -> Arc<FinalizerController> {
+/// What rights depend on that this course has removed. The API server heeds no ServiceAccount that is Terminating
+/// (kubernetes/kubernetes pkg/serviceaccount/claims.go: Validate).
+fn rights_gone<'c>(world: &World<'c, '_>) -> RightsGone<'c> {
+    let context = world.context;
+    let is_gone = |id: &ObjectId| match world.stored(*id) {
+        Some(stored) => {
+            Some(context.snapshot.object(*id).resource) == context.built_in.accounts
+                && stored.terminating
+                && !context.snapshot.object(*id).terminating()
+        }
+        None => true,
+    };
+    let gone = world.touched().into_iter().filter(is_gone);
+    RightsGone::of(context.snapshot, context.built_in, |resource| context.of_resource(resource), gone)
+}
+
+/// The controller of a finalizer at the end of a simulation: it may be deleted itself, or lose its rights.
+fn controller_in_the_end(
+    world: &mut World<'_, '_>,
+    object: ObjectId,
+    finalizer: Symbol,
+    rights: &RightsGone<'_>,
+) -> Arc<FinalizerController> {
     let question = Question { object, finalizer, exact: false };
     let controller = finalizer_controller(world.context, &mut world.needs, &question);
     let snapshot = world.context.snapshot;
@@ -317,7 +340,13 @@ fn controller_in_the_end(world: &mut World<'_, '_>, object: ObjectId, finalizer:
         || !workloads.iter().all(goes)
         || !is_known && workloads.iter().all(was_leaving)
     {
-        let overdue = world.context.overdue_for(object).filter(|_| matches!(controller.liveness, Liveness::Alive(_)));
+        let is_alive = matches!(controller.liveness, Liveness::Alive(_));
+        let taken = rights.taken(&mut world.needs.evidence, workloads, object).filter(|_| is_alive && is_known);
+        if let Some(taken) = taken {
+            let liveness = Liveness::Unknown(taken.in_words(snapshot, workloads));
+            return Arc::new(FinalizerController { liveness, loses: taken.by, paused: None, ..(*controller).clone() });
+        }
+        let overdue = world.context.overdue_for(object).filter(|_| is_alive);
         let Some(seconds) = overdue else { return controller };
         let told = controller.told(snapshot).unwrap_or_else(|| "its controller".to_owned());
         let liveness = Liveness::Unknown(format!("{told} runs, and has not removed it for {}", age(seconds)));

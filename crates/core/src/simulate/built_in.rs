@@ -1,6 +1,6 @@
 //! Built-in kinds that simulations look up often, resolved once.
 
-use crate::model::{Mapping, ResourceId, Resources};
+use crate::model::{Mapping, ResourceId, Resources, facts::RBAC};
 
 /// The API group of volume snapshots; an add-on, but handled like a built-in group.
 const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
@@ -34,6 +34,10 @@ pub struct BuiltIn {
     pub definitions: Option<ResourceId>,
     pub volume_snapshots: Option<ResourceId>,
     pub snapshot_contents: Option<ResourceId>,
+    pub roles: Option<ResourceId>,
+    pub cluster_roles: Option<ResourceId>,
+    pub role_bindings: Option<ResourceId>,
+    pub cluster_role_bindings: Option<ResourceId>,
 }
 
 impl BuiltIn {
@@ -65,6 +69,10 @@ impl BuiltIn {
             // In any version.
             volume_snapshots: resources.by_group_kind(SNAPSHOTS, "VolumeSnapshot"),
             snapshot_contents: resources.by_group_kind(SNAPSHOTS, "VolumeSnapshotContent"),
+            roles: resources.by_group_kind(RBAC, "Role"),
+            cluster_roles: resources.by_group_kind(RBAC, "ClusterRole"),
+            role_bindings: resources.by_group_kind(RBAC, "RoleBinding"),
+            cluster_role_bindings: resources.by_group_kind(RBAC, "ClusterRoleBinding"),
         }
     }
 }

@@ -5,6 +5,7 @@ mod limits;
 mod read;
 mod read_reclaim;
 mod reclaim;
+mod rights;
 mod running;
 mod said;
 mod selector;
@@ -35,6 +36,7 @@ pub use reclaim::{
     ClaimUse, Expiration, JobEnd, JobHistory, JobTimes, OldTemplate, PodUse, ReclaimFacts, RequestFacts, RevisionFacts,
     Rollout, SetHistory, Template, VolumeUse,
 };
+pub use rights::{BindingFacts, RBAC, RoleFacts, WriteRule};
 pub use running::{
     AccountFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts, QuotaFacts,
     Required, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
@@ -88,6 +90,10 @@ pub enum Fact {
     StorageClass(StorageClassFacts),
     /// Of a ResourceQuota.
     Quota(QuotaFacts),
+    /// Of a RoleBinding or ClusterRoleBinding.
+    Binding(BindingFacts),
+    /// Of a Role or ClusterRole.
+    Role(RoleFacts),
     /// The deletion policy of an object, for kinds without other facts.
     Policy(PolicyFacts),
 }
@@ -104,6 +110,7 @@ impl Fact {
             Fact::VolumeSnapshot(facts) => facts.content.as_deref(),
             Fact::PolicyBinding(facts) => Some(facts.policy.as_str()),
             Fact::Volume(facts) => facts.keeping_class(),
+            Fact::Binding(facts) => Some(facts.role.as_str()),
             _ => None,
         };
         let path = match self {
@@ -480,6 +487,22 @@ impl Facts {
     pub(crate) fn quota(&self, object: ObjectId) -> Option<&QuotaFacts> {
         match self.get(object) {
             Some(Fact::Quota(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a RoleBinding or ClusterRoleBinding, if read.
+    pub(crate) fn binding(&self, object: ObjectId) -> Option<&BindingFacts> {
+        match self.get(object) {
+            Some(Fact::Binding(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a Role or ClusterRole, if read.
+    pub(crate) fn role(&self, object: ObjectId) -> Option<&RoleFacts> {
+        match self.get(object) {
+            Some(Fact::Role(facts)) => Some(facts),
             _ => None,
         }
     }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, ClaimTemplates, Condition, Constraints,
-    DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts,
-    NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, QuotaFacts, Required,
-    ResourceClaimFacts, ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts,
-    StorageClassFacts, StoredVersion, TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts,
-    WebhookRule, WorkloadFacts,
+    AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, BindingFacts, ClaimFacts, ClaimTemplates, Condition,
+    Constraints, DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts,
+    NamespaceFacts, NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, QuotaFacts,
+    RBAC, Required, ResourceClaimFacts, RoleFacts, ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts,
+    SnapshotFacts, StorageClassFacts, StoredVersion, TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, Webhook,
+    WebhookFacts, WebhookRule, WorkloadFacts,
     limits::limits,
     said::in_one_line,
     values::{at, list, unix_seconds},
@@ -52,6 +52,7 @@ pub(super) fn kind_has_facts(group: &str, kind: &str) -> bool {
         "coordination.k8s.io" => kind == "Lease",
         "discovery.k8s.io" => kind == "EndpointSlice",
         "networking.k8s.io" => kind == "ServiceCIDR",
+        RBAC => matches!(kind, "RoleBinding" | "ClusterRoleBinding" | "Role" | "ClusterRole"),
         "resource.k8s.io" => kind == "ResourceClaim",
         "storage.k8s.io" => kind == "StorageClass",
         "snapshot.storage.k8s.io" => matches!(kind, "VolumeSnapshot" | "VolumeSnapshotContent"),
@@ -78,7 +79,9 @@ pub fn may_have_facts<'t>(group: &str, kind: &str, finalizers: Option<impl Itera
 
 /// The top-level key, if it may contain facts; metadata apart.
 pub fn holds_facts(key: &str) -> Option<&'static str> {
-    ["spec", "status", "endpoints", "webhooks", "provisioner", "parameters"].into_iter().find(|known| *known == key)
+    const KEYS: [&str; 9] =
+        ["spec", "status", "endpoints", "webhooks", "provisioner", "parameters", "roleRef", "subjects", "rules"];
+    KEYS.into_iter().find(|known| *known == key)
 }
 
 /// Which keys [`read_facts`] reads below a top-level key ([`holds_facts`]), by their depth; lists don't count. `None`
@@ -159,6 +162,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let (on_delete, archive) = (parameter("onDelete"), parameter("archiveOnDelete"));
             return Some(Fact::StorageClass(StorageClassFacts::of(on_delete.as_deref(), archive.as_deref())));
         }
+        (RBAC, "RoleBinding" | "ClusterRoleBinding") => return BindingFacts::read(object).map(Fact::Binding),
+        (RBAC, "Role" | "ClusterRole") => return RoleFacts::read(object).map(Fact::Role),
         // The server omits an empty list of webhooks.
         ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
             return Some(Fact::Webhooks(WebhookFacts {

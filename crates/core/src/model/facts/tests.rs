@@ -347,3 +347,34 @@ fn backends_can_be_looked_up() {
         );
     }
 }
+
+#[test]
+fn roles_and_bindings_say_who_may_change_what() {
+    let rbac = |kind, object| read(RBAC, kind, &object);
+    let role = json!({"kind": "ClusterRole", "name": "pg"});
+    let subjects = json!([
+        {"kind": "ServiceAccount", "namespace": "operators", "name": "pg"},
+        {"kind": "ServiceAccount", "name": "web"},
+        {"kind": "User", "name": "system:serviceaccount:a:b"},
+        {"kind": "User", "name": "jane"},
+        {"kind": "Group", "name": "system:serviceaccounts:a"},
+        {"kind": "Group", "name": "admins"},
+    ]);
+    let accounts = [
+        "system:serviceaccount:operators:pg",
+        "system:serviceaccount:vault:web",
+        "system:serviceaccount:a:b",
+        "system:serviceaccounts:a",
+    ];
+    let binding = BindingFacts { role: "pg".to_owned(), cluster: true, accounts: accounts.map(str::to_owned).to_vec() };
+    let object = json!({"metadata": {"namespace": "vault"}, "roleRef": role, "subjects": subjects});
+    assert_eq!(rbac("RoleBinding", object), Some(Fact::Binding(binding)));
+    assert_eq!(rbac("ClusterRoleBinding", json!({"metadata": {}})), None);
+    let rule = |verbs: &[&str]| json!({"apiGroups": ["a"], "resources": ["b"], "resourceNames": ["c"], "verbs": verbs});
+    let rules = json!({"rules": [rule(&["get", "patch"]), rule(&["delete"])]});
+    let texts = |text: &str| vec![text.to_owned()];
+    let writes = vec![WriteRule { groups: texts("a"), resources: texts("b"), names: texts("c") }];
+    assert_eq!(rbac("Role", rules), Some(Fact::Role(RoleFacts { writes })));
+    assert_eq!(rbac("ClusterRole", json!({"rules": null})), Some(Fact::Role(RoleFacts::default())));
+    assert_eq!(rbac("ClusterRole", json!({"metadata": {}})), None);
+}

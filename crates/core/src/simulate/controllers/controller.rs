@@ -21,12 +21,14 @@ pub struct FinalizerController {
     pub idle: Option<ObjectId>,
     /// Its workloads that should run, and have no ready pod.
     pub failing: Vec<ObjectId>,
-    /// The workloads whose pods show that it runs.
+    /// The workloads whose pods show that it runs, or is starting.
     pub running: Vec<ObjectId>,
     /// The workloads that are called as its controller would be, if nothing else points to one.
     pub may_be: Vec<ObjectId>,
     /// Whether all of these go in the simulated delete.
     pub goes: bool,
+    /// What goes in the simulated delete and lets it change the object (R9.46).
+    pub loses: Vec<ObjectId>,
     /// What makes it leave the object alone, though it may run.
     pub paused: Option<Paused>,
 }
@@ -52,9 +54,9 @@ impl Paused {
 impl FinalizerController {
     /// One without a known workload or manager.
     pub fn of(name: Option<&'static str>, liveness: Liveness) -> Self {
-        let (failing, running, may_be) = (Vec::new(), Vec::new(), Vec::new());
+        let [failing, running, may_be, loses] = [const { Vec::new() }; 4];
         let (goes, paused) = (false, None);
-        FinalizerController { name, manager: None, liveness, idle: None, failing, running, may_be, goes, paused }
+        FinalizerController { name, manager: None, liveness, idle: None, failing, running, may_be, goes, loses, paused }
     }
 
     /// Whether there is evidence that it is not running.
@@ -62,18 +64,18 @@ impl FinalizerController {
         matches!(self.liveness, Liveness::Away(_))
     }
 
-    /// Whether it is known to run, and stays.
+    /// Whether it is known to run, and stays, with its rights.
     pub fn runs(&self) -> bool {
-        matches!(self.liveness, Liveness::Alive(_)) && !self.goes
+        matches!(self.liveness, Liveness::Alive(_)) && !self.goes && self.loses.is_empty()
     }
 
     /// Whether it is known to run, in JSON.
     pub fn seen(&self) -> &'static str {
         match self.liveness {
             _ if self.goes => "goes",
-            Liveness::Alive(_) => "running",
+            Liveness::Alive(_) if self.loses.is_empty() => "running",
             Liveness::Away(_) => "not-running",
-            Liveness::Nobody(_) | Liveness::Unknown(_) | Liveness::Unread(_) => "unknown",
+            Liveness::Alive(_) | Liveness::Nobody(_) | Liveness::Unknown(_) | Liveness::Unread(_) => "unknown",
         }
     }
 

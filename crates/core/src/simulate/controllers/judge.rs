@@ -151,6 +151,7 @@ pub(super) fn judge(
         running: evidence.running,
         may_be: evidence.may_be,
         goes: false,
+        loses: Vec::new(),
         paused: None,
     }
 }
@@ -219,11 +220,10 @@ fn gather_workloads(context: &SimContext<'_>, needs: &mut Needs, scoped: &Scoped
                 evidence.may_be.push(workload);
                 evidence.out_of_scope.push(why.clone());
             }
-            (Readiness::Ready(words), None) => {
+            (Readiness::Ready(words) | Readiness::Starting(words), None) => {
                 evidence.running.push(workload);
                 evidence.alive.push(words);
             }
-            (Readiness::Starting(words), None) => evidence.alive.push(words),
             (Readiness::Idle(words), _) => {
                 evidence.idle = evidence.idle.or(Some(workload));
                 evidence.away.push(words);

@@ -6,6 +6,7 @@ mod controller;
 mod index;
 mod judge;
 mod recorded;
+mod rights;
 mod scope;
 mod workloads;
 
@@ -29,6 +30,7 @@ pub use controller::{Controllers, FinalizerController, Paused};
 pub(crate) use index::ControllerIndex;
 use index::{Asked, Scope};
 use recorded::{of_finalizer, tells_nobody};
+pub(crate) use rights::RightsGone;
 use scope::scope;
 pub(crate) use workloads::{Readiness, behind as workloads_behind, of_holder};
 
@@ -152,6 +154,11 @@ fn is_taken_to_run(context: &SimContext<'_>, add_on: &AddOn, group: &str) -> boo
     (nodes.is_empty() || nodes.iter().any(is_of_cloud))
         && !leases.iter().any(is_its)
         && !workloads::all(context).any(|workload| candidates::is_called(snapshot, workload, add_on, group))
+}
+
+/// Every workload that controllers may run as.
+pub(crate) fn all_workloads(context: &SimContext<'_>) -> Vec<ObjectId> {
+    workloads::all(context).collect()
 }
 
 /// Whether controllers may run as such an object.

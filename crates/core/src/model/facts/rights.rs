@@ -1,0 +1,117 @@
+//! Facts about RBAC: who may write what. Only what takes a finalizer away is kept: `update` and `patch`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::values::list;
+use crate::model::resources::Resource;
+
+/// The API group of roles and their bindings.
+pub const RBAC: &str = "rbac.authorization.k8s.io";
+
+/// Whom a RoleBinding or ClusterRoleBinding gives which role.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct BindingFacts {
+    /// The name of its role.
+    pub role: String,
+    /// Whether that is a ClusterRole.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cluster: bool,
+    /// The ServiceAccounts among its subjects, as users and groups: `system:serviceaccount:NAMESPACE:NAME`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<String>,
+}
+
+/// What a Role or ClusterRole allows to be changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RoleFacts {
+    /// Its rules with the verbs `update` or `patch`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<WriteRule>,
+}
+
+/// Objects that may be changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct WriteRule {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<String>,
+    /// By name only; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+}
+
+/// The groups that every ServiceAccount is in, besides that of its namespace.
+const EVERYONE: [&str; 2] = ["system:authenticated", "system:serviceaccounts"];
+
+impl BindingFacts {
+    /// Reads those of a whole binding. The namespace of a subject may be left out
+    /// (kubernetes/kubernetes plugin/pkg/auth/authorizer/rbac/rbac.go: appliesToUser).
+    pub(super) fn read(object: &Value) -> Option<BindingFacts> {
+        let role = object.get("roleRef")?;
+        let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let own = object.get("metadata").and_then(|metadata| text(metadata, "namespace")).unwrap_or_default();
+        let account = |subject: &Value| {
+            let name = text(subject, "name")?;
+            match subject.get("kind")?.as_str()? {
+                "ServiceAccount" => {
+                    let namespace = text(subject, "namespace").filter(|namespace| !namespace.is_empty());
+                    Some(account_user(namespace.as_deref().unwrap_or(&own), &name))
+                }
+                "User" => Some(name).filter(|name| name.starts_with("system:serviceaccount:")),
+                "Group" => {
+                    let is_theirs = EVERYONE.contains(&&*name) || name.starts_with("system:serviceaccounts:");
+                    Some(name).filter(|_| is_theirs)
+                }
+                _ => None,
+            }
+        };
+        Some(BindingFacts {
+            role: text(role, "name").unwrap_or_default(),
+            cluster: role.get("kind").is_some_and(|kind| kind == "ClusterRole"),
+            accounts: list(object.get("subjects")).filter_map(account).collect(),
+        })
+    }
+
+    /// Whether it gives its role to the ServiceAccount of this name in a namespace; `None`: to any there.
+    pub(crate) fn names(&self, namespace: &str, name: Option<&str>) -> bool {
+        let (user, group) =
+            (account_user(namespace, name.unwrap_or("")), format!("system:serviceaccounts:{namespace}"));
+        let is_user = |account: &str| if name.is_some() { account == user } else { account.starts_with(&user) };
+        self.accounts.iter().any(|account| is_user(account) || *account == group || EVERYONE.contains(&&**account))
+    }
+}
+
+fn account_user(namespace: &str, name: &str) -> String {
+    format!("system:serviceaccount:{namespace}:{name}")
+}
+
+impl RoleFacts {
+    /// Reads those of a whole role. The API server writes no rules as null.
+    pub(super) fn read(object: &Value) -> Option<RoleFacts> {
+        let texts = |rule: &Value, key: &str| -> Vec<String> {
+            list(rule.get(key)).filter_map(|text| text.as_str().map(str::to_owned)).collect()
+        };
+        let writes =
+            |rule: &&Value| list(rule.get("verbs")).any(|verb| verb == "update" || verb == "patch" || verb == "*");
+        let read = |rule: &Value| WriteRule {
+            groups: texts(rule, "apiGroups"),
+            resources: texts(rule, "resources"),
+            names: texts(rule, "resourceNames"),
+        };
+        let rules = object.get("rules")?;
+        Some(RoleFacts { writes: list(Some(rules)).filter(writes).map(read).collect() })
+    }
+
+    /// Whether it allows to change the object of this name, and so to remove a finalizer
+    /// (kubernetes/kubernetes pkg/apis/rbac/v1/evaluation_helpers.go).
+    pub(crate) fn may_write(&self, resource: &Resource, name: &str) -> bool {
+        let has = |all: &[String], one: &str| all.iter().any(|text| text == "*" || text == one);
+        self.writes.iter().any(|rule| {
+            has(&rule.groups, &resource.group)
+                && has(&rule.resources, &resource.plural)
+                && (rule.names.is_empty() || rule.names.iter().any(|of| of == name))
+        })
+    }
+}

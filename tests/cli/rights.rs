@@ -1,0 +1,165 @@
+//! Operators that lose in a delete what they need to finish it: ServiceAccounts, roles and bindings (R9.46).
+
+use serde_json::{Value, json};
+
+use super::{
+    agree::{object, on, running, says, says_not},
+    field::{at_ten, namespace},
+    operators::held,
+    run::{Ran, with_input},
+};
+
+const RBAC: &str = "rbac.authorization.k8s.io";
+const CLUSTERS: (&str, &str) = ("postgres.acme.io/v1", "PgCluster");
+const FINALIZER: &str = "postgres.acme.io/cleanup";
+
+/// An object in the operator's namespace.
+fn elsewhere(mut object: Value) -> Value {
+    object["metadata"]["namespace"] = json!("operators");
+    object
+}
+
+fn operator() -> Value {
+    let mut operator = elsewhere(running("pg-operator"));
+    operator["spec"]["template"] = json!({"spec": {"serviceAccountName": "pg"}});
+    operator
+}
+
+fn account() -> Value {
+    elsewhere(object(("v1", "ServiceAccount"), "pg", json!({})))
+}
+
+fn cluster(more: Value) -> Value {
+    held(CLUSTERS, "orders", FINALIZER, "pg-operator", more)
+}
+
+/// A role with one rule, and a binding that gives it to the operator.
+fn gives(kind: &str, name: &str, verb: &str, resource: &str) -> [Value; 2] {
+    let place = if kind == "ClusterRole" { json!(null) } else { json!("vault") };
+    let of = |kind: &str, uid: &str| {
+        let kind = (&*format!("{RBAC}/v1"), kind);
+        object(kind, name, json!({"namespace": place, "uid": format!("{uid}-{name}")}))
+    };
+    let (mut role, mut binding) = (of(kind, "role"), of(&format!("{kind}Binding"), "binding"));
+    role["rules"] = json!([{"apiGroups": ["postgres.acme.io"], "resources": [resource], "verbs": ["get", verb]}]);
+    binding["roleRef"] = json!({"apiGroup": RBAC, "kind": kind, "name": name});
+    binding["subjects"] = json!([{"kind": "ServiceAccount", "namespace": "operators", "name": "pg"}]);
+    [role, binding]
+}
+
+fn plan(more: &[Value], what: &str) -> Ran {
+    let objects = [&[namespace(json!({})), cluster(json!({})), operator(), account(), at_ten()], more].concat();
+    on(&objects, &format!("plan {what}"))
+}
+
+const LOST: &str = "Deployment/pg-operator loses the right to change it: ";
+const FIRST: &str = "delete first, while Deployment/pg-operator has its rights";
+
+/// The namespace controller deletes the binding before the operator has removed its finalizer.
+#[test]
+fn a_namespace_goes_with_the_rights_of_an_operator() {
+    let here = gives("Role", "pg", "patch", "pgclusters");
+    for what in ["ns/vault", "pgcluster/orders rolebinding/pg -n vault"] {
+        let ran = plan(&here, what);
+        says(&ran, &["DEPENDS ON CONTROLLER: ", LOST, "RoleBinding/pg goes in this delete, too", FIRST]);
+        says(&ran, &["kubectl gc delete pgclusters.postgres.acme.io/orders --archive=orders.yaml -n vault"]);
+        assert_eq!(ran.code, 2, "{ran}");
+    }
+    let ran = plan(&here, "pgcluster/orders role/pg -n vault");
+    says(&ran, &["DEPENDS ON CONTROLLER: ", LOST, "Role/pg goes in this delete, too"]);
+    // A role that does not exist gives nothing; one that was not read may.
+    let ran = plan(&here[1..], "ns/vault");
+    says(&ran, &["WAITS: "]);
+    let mut objects = [cluster(json!({})), namespace(json!({})), operator(), here[1].clone()].to_vec();
+    objects[3]["roleRef"]["kind"] = json!("ClusterRole");
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
+    let ran = with_input(&["plan", "ns/vault", "--from", "-"], list.to_string());
+    says(&ran, &["DEPENDS ON CONTROLLER: ", "Deployment/pg-operator may lose the right to change it: "]);
+}
+
+/// Whoever keeps the right by another binding, or has it from nothing that goes, is counted on.
+#[test]
+fn who_keeps_a_right_is_counted_on() {
+    let here = gives("Role", "pg", "patch", "pgclusters");
+    let everywhere = |verb, resource| gives("ClusterRole", "all", verb, resource);
+    let of_group = |group: &str| {
+        let mut all = everywhere("*", "*");
+        all[1]["subjects"] = json!([{"kind": "Group", "name": group}]);
+        all
+    };
+    let kept = [
+        everywhere("update", "*"),
+        everywhere("*", "pgclusters"),
+        of_group("system:serviceaccounts:operators"),
+        of_group("system:serviceaccounts"),
+    ];
+    for other in kept {
+        let ran = plan(&[&here[..], &other].concat(), "ns/vault");
+        says(&ran, &["WAITS: ", "Deployment/pg-operator runs"]);
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+    let lost = [
+        everywhere("delete", "pgclusters"),
+        everywhere("update", "pgclusters/status"),
+        of_group("system:serviceaccounts:vault"),
+    ];
+    for other in lost {
+        let ran = plan(&[&here[..], &other].concat(), "ns/vault");
+        says(&ran, &["DEPENDS ON CONTROLLER: ", LOST]);
+    }
+    // A binding that gives something else, or to somebody else, is none of its own.
+    let mut other = here.clone();
+    other[1]["subjects"][0]["name"] = json!("web");
+    for none in [gives("Role", "pg", "list", "pgclusters"), gives("Role", "pg", "patch", "secrets"), other] {
+        says(&plan(&none, "ns/vault"), &["WAITS: ", "Deployment/pg-operator runs"]);
+    }
+    let mut named = here.clone();
+    named[0]["rules"][0]["resourceNames"] = json!(["others"]);
+    says(&plan(&named, "ns/vault"), &["WAITS: "]);
+    named[0]["rules"][0]["resourceNames"] = json!(["orders"]);
+    says(&plan(&named, "ns/vault"), &[LOST]);
+}
+
+/// What is left behind can't be deleted any more, and what is being deleted hangs.
+#[test]
+fn what_an_operator_may_no_longer_change_hangs() {
+    let here = gives("Role", "pg", "patch", "pgclusters");
+    let everywhere = gives("ClusterRole", "pg", "update", "pgclusters");
+    let stays = ["PgCluster/orders", "stays, and may not be deletable any more: what lets the controller", FIRST];
+    for what in ["rolebinding/pg -n vault", "role/pg -n vault", "sa/pg -n operators"] {
+        says(&plan(&here, what), &stays);
+        // It has another.
+        if !what.starts_with("sa/") {
+            says_not(&plan(&[&here[..], &everywhere].concat(), what), &stays[1..]);
+        }
+    }
+    for what in ["clusterrolebinding/pg", "clusterrole/pg", "sa/pg -n operators"] {
+        says(&plan(&everywhere, what), &stays);
+        let deleted = cluster(json!({"deletionTimestamp": "2026-03-01T09:59:00Z"}));
+        let objects = [&[deleted, operator(), account(), at_ten()], &everywhere[..]].concat();
+        let ran = on(&objects, &format!("plan {what}"));
+        says(&ran, &["DEPENDS ON CONTROLLER: ", "◊ DEPENDS", LOST, "wait first until PgCluster/orders"]);
+        assert_eq!(ran.code, 2, "{ran}");
+    }
+    // With its controller, that counts.
+    let ran = plan(&everywhere, "deploy/pg-operator sa/pg -n operators");
+    says(&ran, &["stays, and cannot be deleted any more: the controller that removes its finalizer goes"]);
+    says_not(&ran, &stays[1..2]);
+}
+
+/// An operator that is only starting has the same to lose.
+#[test]
+fn an_operator_that_starts_loses_as_much() {
+    let mut starting = operator();
+    starting["metadata"]["creationTimestamp"] = json!("2026-03-01T09:59:30Z");
+    starting["status"] = json!({"replicas": 1});
+    let objects = [&[namespace(json!({})), cluster(json!({})), starting, at_ten()][..]].concat();
+    let ran = on(&objects, "plan pgcluster/orders -n vault");
+    says(&ran, &["WAITS: ", "Deployment/pg-operator runs"]);
+    let objects = [&objects[..], &gives("Role", "pg", "patch", "pgclusters")].concat();
+    says(&on(&objects, "plan ns/vault"), &["DEPENDS ON CONTROLLER: ", LOST]);
+    let mut own = objects[2].clone();
+    own["metadata"]["namespace"] = json!("vault");
+    let ran = on(&[&objects[..2], &[own, at_ten()]].concat(), "plan deploy/pg-operator pgcluster/orders -n vault");
+    says(&ran, &["DEPENDS ON CONTROLLER: ", "Deployment/pg-operator goes in this delete, too"]);
+}
