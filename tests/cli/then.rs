@@ -194,14 +194,15 @@ fn what_is_being_deleted_already_says_what_it_waits_for() {
     }
 }
 
-/// The operator runs, and goes with the namespace: who deletes its topics first gets rid of them.
+/// The operator runs, and goes with the namespace: who deletes its topics first gets rid of them, and perhaps of what is
+/// in Kafka.
 #[test]
 fn what_an_operator_must_finish_goes_before_the_operator() {
     let ran = planned("ns/tenant-a", TOPICS);
     let next = ran.out.split("\nNext").nth(1).unwrap_or_default();
     for told in [
-        "delete first, while Deployment/kafka-entity-operator runs to remove the finalizers:",
-        "kubectl gc delete kafkatopics.kafka.strimzi.io/kafka-orders --archive=kafka-orders.yaml -n tenant-a",
+        "delete first, while Deployment/kafka-entity-operator runs; see what that takes along:",
+        "kubectl gc plan kafkatopics.kafka.strimzi.io/kafka-orders -n tenant-a",
         "then plan again",
     ] {
         assert!(next.contains(told), "{told:?} is not in {ran}");

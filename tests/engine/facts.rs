@@ -25,13 +25,13 @@ pub fn fact(object: &str, words: &[&str]) -> Fact {
     assert!(words.len() <= most, "what is {} of {object}?", words[words.len() - 1]);
     match kind {
         "PersistentVolume" => Fact::Volume(VolumeFacts {
-            reclaim_policy: word(0),
+            reclaim_policy: word(0).map(Into::into),
             claim: word(1).map(Into::into),
-            phase: word(2),
+            phase: word(2).map(Into::into),
             deleted_by: word(3).map(|by| match by.as_str() {
                 "kubernetes" => VolumeDeleter::Kubernetes,
                 "nobody" => VolumeDeleter::Nobody,
-                _ => VolumeDeleter::Provisioner(by),
+                _ => VolumeDeleter::Provisioner(by.into()),
             }),
             ..VolumeFacts::default()
         }),

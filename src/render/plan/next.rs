@@ -12,7 +12,7 @@ use gc_core::{
         effects::{EffectKind, known_users},
         gaps::each_once,
     },
-    plan::{Note, NoteKind, Outcome, OutsideEffect, Summary},
+    plan::{Incomplete, Note, NoteKind, Outcome, OutsideEffect, Summary},
     server::Propagation,
     simulate::{
         BlockedBy, Cause, FinalizerController, Kubelet, OutcomeKind, State, converter, foreign_spec_finalizers,
@@ -222,8 +222,10 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     if said.is_empty() && view.plan.stuck() {
         said.push(Said::from("run kubectl gc tree to see which objects block it"));
     }
-    if said.is_empty() && !view.to_be_done && view.plan.request.targets.is_empty() && !view.plan.outcomes.is_empty() {
-        let sweep = view.kubectl.plugin("sweep").in_namespace(view.namespace.unwrap_or_default());
+    let does = !view.plan.outcomes.is_empty() && view.plan.request.targets.is_empty() && !view.to_be_done;
+    if said.is_empty() && does && Incomplete::gaps_in_the_way(view.snapshot, view.plan).is_empty() {
+        let trusts = (!view.graph.doubts_missing_apis()).then_some("--trust-missing-apis");
+        let sweep = view.kubectl.plugin("sweep").args(trusts).in_namespace(view.namespace.unwrap_or_default());
         said.extend(sweep.as_ref().map(Said::command));
     }
     said

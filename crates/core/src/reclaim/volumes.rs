@@ -101,7 +101,7 @@ fn reclaimed(id: ObjectId, volume: &VolumeFacts, of: &VolumeUse, end: End, found
         (VolumeFacts::DELETE, Some(VolumeDeleter::Provisioner(provisioner))) => {
             let why = format!("{why}, and its reclaim policy is Delete");
             let doubt = format!("it goes only if the provisioner {provisioner} runs");
-            let reason = Reason::new(Rule::R12_10, provisioner.clone(), when, why);
+            let reason = Reason::new(Rule::R12_10, provisioner.to_string(), when, why);
             found.goes(id, reason.doubted(Some(doubt)));
         }
         (VolumeFacts::DELETE, _) => stays("nobody can delete what it is made of: its phase becomes Failed"),

@@ -454,10 +454,10 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
         driver.as_deref().zip(handle.as_deref()).is_some_and(|(driver, handle)| VolumeFacts::is_kept(driver, handle));
     let kept = kept.then_some(VolumeData::KeptByDriver);
     VolumeFacts {
-        reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]),
+        reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]).map(Into::into),
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}").into()),
         claim_uid: object.text(&["spec", "claimRef", "uid"]).filter(|uid| !uid.is_empty()).map(Into::into),
-        phase,
+        phase: phase.map(Into::into),
         handle: driver.zip(handle).map(|(driver, handle)| format!("{driver}/{handle}").into()),
         failure: failure.map(|said| in_one_line(&said)).filter(|said| !said.is_empty()).map(Into::into),
         deleted_by: VolumeDeleter::of(
@@ -473,7 +473,7 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
 }
 
 /// The Nodes that the node affinity of a volume demands.
-fn nodes_of(volume: Whole<'_>) -> Vec<String> {
+fn nodes_of(volume: Whole<'_>) -> Box<[String]> {
     let terms = list(at(volume.0, &["spec", "nodeAffinity", "required", "nodeSelectorTerms"]));
     let demands = |term, key, name| {
         let demanded = list(at(term, &[key])).filter(move |it: &&Value| it["key"] == name && it["operator"] == "In");

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct VolumeFacts {
     /// `spec.persistentVolumeReclaimPolicy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reclaim_policy: Option<String>,
+    pub reclaim_policy: Option<Box<str>>,
     /// `spec.claimRef` as `namespace/name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Box<str>>,
@@ -17,7 +17,7 @@ pub struct VolumeFacts {
     pub claim_uid: Option<Box<str>>,
     /// `status.phase`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phase: Option<String>,
+    pub phase: Option<Box<str>>,
     /// Who deletes it once its claim is gone, if its reclaim policy says so; `None` if that was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<VolumeDeleter>,
@@ -31,8 +31,8 @@ pub struct VolumeFacts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attributes_class: Option<Box<str>>,
     /// The Nodes that its data is on, by their names or host names: those that `spec.nodeAffinity` demands.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub nodes: Vec<String>,
+    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
+    pub nodes: Box<[String]>,
     /// What else says where its data is, or what becomes of it. Few volumes have that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Box<VolumeData>>,
@@ -133,7 +133,7 @@ pub enum VolumeDeleter {
     /// kube-controller-manager itself.
     Kubernetes,
     /// The provisioner of this name: it runs in the cluster or outside of it.
-    Provisioner(String),
+    Provisioner(Box<str>),
     /// Nobody: the volume's phase becomes Failed.
     Nobody,
 }
@@ -167,7 +167,7 @@ impl VolumeDeleter {
             None | Some(HOST_PATH) if below_tmp => Some(VolumeDeleter::Kubernetes),
             None => (host_path.is_some() || not_deleted).then_some(VolumeDeleter::Nobody),
             Some(name) if name.starts_with("kubernetes.io/") => Some(VolumeDeleter::Nobody),
-            Some(name) => Some(VolumeDeleter::Provisioner(name.to_owned())),
+            Some(name) => Some(VolumeDeleter::Provisioner(name.into())),
         }
     }
 }
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn somebody_or_nobody_deletes_a_volume() {
-        let by = |name: &str| Some(Provisioner(name.to_owned()));
+        let by = |name: &str| Some(Provisioner(name.into()));
         for (made, moved, path, other, expected) in [
             (None, None, Some("/tmp/a"), false, Some(Kubernetes)),
             (Some("kubernetes.io/host-path"), None, Some("/tmp/a"), false, Some(Kubernetes)),

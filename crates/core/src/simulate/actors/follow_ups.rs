@@ -76,7 +76,7 @@ impl World<'_, '_> {
         let by = match &facts.deleted_by {
             Some(VolumeDeleter::Nobody) => return,
             Some(VolumeDeleter::Kubernetes) => None,
-            Some(VolumeDeleter::Provisioner(name)) => Some(Some(name.clone())),
+            Some(VolumeDeleter::Provisioner(name)) => Some(Some(name.to_string())),
             None => Some(None),
         };
         if let Some(by) = by {
