@@ -52,6 +52,7 @@ pub use setters::Setter;
 pub use setters::{contains_setters, read_setters};
 pub use storage::{
     ClaimFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, VolumeData, VolumeDeleter, VolumeFacts,
+    VolumeHandle,
 };
 pub use webhooks::{Webhook, WebhookFacts, WebhookRule};
 

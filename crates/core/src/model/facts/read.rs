@@ -9,8 +9,8 @@ use super::{
     Constraints, DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts,
     NamespaceFacts, NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, QuotaFacts,
     RBAC, Required, ResourceClaimFacts, RoleFacts, ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts,
-    SnapshotFacts, StorageClassFacts, StoredVersion, TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, Webhook,
-    WebhookFacts, WebhookRule, WorkloadFacts,
+    SnapshotFacts, StorageClassFacts, StoredVersion, TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, VolumeHandle,
+    Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
     limits::limits,
     said::in_one_line,
     values::{at, list, unix_seconds},
@@ -450,15 +450,14 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
     let phase = object.text(&["status", "phase"]);
     let failure = object.text(&["status", "message"]).filter(|_| phase.as_deref() == Some("Failed"));
     let [driver, handle] = ["driver", "volumeHandle"].map(|key| object.name(&["spec", "csi", key]));
-    let kept =
-        driver.as_deref().zip(handle.as_deref()).is_some_and(|(driver, handle)| VolumeFacts::is_kept(driver, handle));
-    let kept = kept.then_some(VolumeData::KeptByDriver);
+    let handle = driver.zip(handle).map(|(driver, handle)| VolumeHandle { driver, handle });
+    let kept = handle.as_ref().filter(|csi| VolumeFacts::is_kept(csi)).map(|_| VolumeData::KeptByDriver);
     VolumeFacts {
         reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]).map(Into::into),
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}").into()),
         claim_uid: object.text(&["spec", "claimRef", "uid"]).filter(|uid| !uid.is_empty()).map(Into::into),
         phase: phase.map(Into::into),
-        handle: driver.zip(handle).map(|(driver, handle)| format!("{driver}/{handle}").into()),
+        handle: handle.map(Box::new),
         failure: failure.map(|said| in_one_line(&said)).filter(|said| !said.is_empty()).map(Into::into),
         deleted_by: VolumeDeleter::of(
             object.annotation(VolumeDeleter::PROVISIONED_BY),

@@ -21,9 +21,9 @@ pub struct VolumeFacts {
     /// Who deletes it once its claim is gone, if its reclaim policy says so; `None` if that was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<VolumeDeleter>,
-    /// The CSI driver, `/`, and `spec.csi.volumeHandle`: volumes with the same have the same data.
+    /// Volumes with the same have the same data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handle: Option<Box<str>>,
+    pub handle: Option<Box<VolumeHandle>>,
     /// `status.message`, if its phase is Failed: why its data could not be deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Box<str>>,
@@ -36,6 +36,15 @@ pub struct VolumeFacts {
     /// What else says where its data is, or what becomes of it. Few volumes have that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Box<VolumeData>>,
+}
+
+/// Where a CSI driver has a volume's data.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct VolumeHandle {
+    /// `spec.csi.driver`.
+    pub driver: String,
+    /// `spec.csi.volumeHandle`.
+    pub handle: String,
 }
 
 /// What is special about a volume's data.
@@ -92,9 +101,9 @@ impl VolumeFacts {
     /// Whether the driver of NFS keeps the data of a volume that it deletes, as it has written into the volumeHandle
     /// (kubernetes-csi/csi-driver-nfs `pkg/nfs/controllerserver.go:getNfsVolFromID`, `:DeleteVolume`). Without a word
     /// there, a flag of the driver decides, whose default deletes.
-    pub(crate) fn is_kept(driver: &str, handle: &str) -> bool {
-        let on_delete = || handle.split('#').nth(4).unwrap_or_default().to_ascii_lowercase();
-        driver == "nfs.csi.k8s.io" && matches!(on_delete().as_str(), "retain" | "archive")
+    pub(crate) fn is_kept(csi: &VolumeHandle) -> bool {
+        let on_delete = || csi.handle.split('#').nth(4).unwrap_or_default().to_ascii_lowercase();
+        csi.driver == "nfs.csi.k8s.io" && matches!(on_delete().as_str(), "retain" | "archive")
     }
 
     /// Whether its CSI driver keeps the data.
