@@ -626,9 +626,35 @@ fn nothing_comes_back_that_a_lost_webhook_must_allow() {
     says(&on(&of("CREATE"), "plan pod/web-1 -n vault"), &["comes back"]);
 }
 
-/// Objects can't be converted once the webhook that does it is gone.
+/// A ReplicaSet makes another pod while the old one still serves, in its grace period. A StatefulSet waits for its end.
 #[test]
-fn a_conversion_is_taken_down() {
+fn a_webhook_that_its_own_new_pod_needs_is_served_by_the_old_one() {
+    let of = |kind: &str| {
+        let mut set = object(("apps/v1", kind), "hook", json!({}));
+        set["spec"] = json!({"replicas": 1, "selector": {"matchLabels": {"app": "hook"}}});
+        set["status"] = json!({"replicas": 1, "readyReplicas": 1});
+        let mut webhook = dead_webhook("", "pods");
+        webhook["webhooks"][0]["clientConfig"]["service"]["name"] = json!("hook");
+        webhook["webhooks"][0]["rules"][0]["operations"] = json!(["CREATE"]);
+        let mut objects = backend("hook");
+        objects.truncate(2);
+        let mut pod = pod("hook-0", controlled(("apps/v1", kind), "hook"));
+        pod["spec"]["terminationGracePeriodSeconds"] = json!(30);
+        objects.extend([set, pod, webhook, node("True", "2026-03-01T10:00:00Z")]);
+        objects
+    };
+    let replaced = on(&of("ReplicaSet"), "plan pod/hook-0 -n vault");
+    says(&replaced, &["DELETES: 1 object goes; 1 comes back."]);
+    says_not(&replaced, &["TAKES DOWN"]);
+    for (kind, line) in
+        [("ReplicaSet", "plan pod/hook-0 -n vault --force"), ("StatefulSet", "plan pod/hook-0 -n vault")]
+    {
+        says(&on(&of(kind), line), &["TAKES DOWN: "]);
+    }
+}
+
+/// A CRD whose objects a webhook of Service `vault/converter` converts.
+fn converted() -> Value {
     let mut definition =
         object(("apiextensions.k8s.io/v1", "CustomResourceDefinition"), "lockers.bank.dev", json!({"namespace": null}));
     let version = |name: &str, stored: bool| json!({"name": name, "served": true, "storage": stored});
@@ -638,7 +664,28 @@ fn a_conversion_is_taken_down() {
         "conversion": {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"],
             "clientConfig": {"service": {"namespace": "vault", "name": "converter"}}}}});
     definition["status"] = json!({"storedVersions": ["v1"], "conditions": [{"type": "Established", "status": "True"}]});
-    let objects = [&backend("converter")[..], &[definition, node("True", "2026-03-01T10:00:00Z")]].concat();
+    definition
+}
+
+/// A condition names the conversion webhook that failed: that is mended, not an admission webhook.
+#[test]
+fn a_conversion_that_failed_is_mended() {
+    let mut namespace = namespace(json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}));
+    let message = "Failed to delete all resource types, 1 remaining: conversion webhook for bank.dev/v2, Kind=Locker \
+                   failed: Post \"https://converter.vault.svc:443/convert\": x509: certificate has expired";
+    namespace["status"] = json!({"phase": "Terminating", "conditions": [{"type": "NamespaceDeletionContentFailure",
+        "status": "True", "reason": "ContentDeletionFailed", "message": message,
+        "lastTransitionTime": "2026-03-01T08:00:10Z"}]});
+    let objects = [&backend("converter")[..], &[namespace, converted(), node("True", "2026-03-01T10:00:00Z")]].concat();
+    let ran = on(&objects, "explain ns/vault");
+    says(&ran, &["mend the conversion webhook of CustomResourceDefinition/lockers.bank.dev: service vault/converter"]);
+    says_not(&ran, &["validatingwebhookconfigurations"]);
+}
+
+/// Objects can't be converted once the webhook that does it is gone.
+#[test]
+fn a_conversion_is_taken_down() {
+    let objects = [&backend("converter")[..], &[converted(), node("True", "2026-03-01T10:00:00Z")]].concat();
     for line in ["plan deploy/converter -n vault", "plan svc/converter -n vault"] {
         let ran = on(&objects, line);
         says(&ran, &["TAKES DOWN: ", "conversion of lockers.bank.dev", "lockers.bank.dev can't be deleted"]);

@@ -120,6 +120,18 @@ fn a_sister_that_runs_shows_nothing() {
     waits(&ack(&[running("ack-rds-controller"), running("ack-s3-controller")]), "Deployment/ack-s3-controller");
 }
 
+/// Argo CD's hooks and Argo's workflows hold objects of any kind, in any namespace.
+#[test]
+fn argo_lets_go_of_what_it_has_made() {
+    for (finalizer, workload) in [
+        ("argocd.argoproj.io/hook-finalizer", "argocd-application-controller"),
+        ("workflows.argoproj.io/status", "workflow-controller"),
+    ] {
+        let runs = in_namespace(running(workload), "argo");
+        waits(&plan(("v1", "ConfigMap"), finalizer, &[runs]), &format!("Deployment/{workload}"));
+    }
+}
+
 /// What runs and doesn't handle the object's namespace shows nothing; what does so beside it counts.
 #[test]
 fn only_the_controller_of_this_namespace_counts() {

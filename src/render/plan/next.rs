@@ -79,12 +79,16 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     if !obstacles.is_empty() {
         return keep_data(view).into_iter().chain(obstacles).chain(delete_first(view)).collect();
     }
-    // It is being deleted already; another propagation policy may end that at once.
+    // One that is being deleted in the foreground may go at once with another propagation policy.
     let waits = |target: &ObjectId| {
-        let ends_at_once = |outcome: &&Outcome| {
+        let object = view.snapshot.object(*target);
+        let goes_at_once = |outcome: &Outcome| {
             outcome.kind == OutcomeKind::Deleted && matches!(outcome.because, Some(Cause::Requested))
         };
-        view.snapshot.object(*target).terminating() && view.outcome(*target).filter(ends_at_once).is_none()
+        let may_end = object.finalizers.contains(&Symbol::FOREGROUND)
+            && view.snapshot.may_hide(&[*target]).is_empty()
+            && view.outcome(*target).is_some_and(goes_at_once);
+        object.terminating() && !may_end
     };
     let served = serve_again(view);
     if view.plan.outcomes.is_empty() || request.targets.iter().all(waits) {

@@ -4,9 +4,8 @@ use serde::{Serialize, Serializer};
 
 use crate::{collector, model::Identity};
 
-pub use crate::server::Propagation as Policy;
-
 /// The propagation policy of a deletion, as far as finalizers tell.
+pub use crate::server::Propagation as Policy;
 
 /// Milliseconds since 1970.
 pub type Millis = i64;
