@@ -120,6 +120,19 @@ fn a_sister_that_runs_shows_nothing() {
     waits(&ack(&[running("ack-rds-controller"), running("ack-s3-controller")]), "Deployment/ack-s3-controller");
 }
 
+/// Rook lets go of the keys of a CephCluster only while it deletes the cluster.
+#[test]
+fn rook_keeps_the_keys_of_a_cluster_that_stays() {
+    let cluster = |more: Value| object(("ceph.rook.io/v1", "CephCluster"), "ceph", more);
+    let keys = held(("v1", "Secret"), "one", "ceph.rook.io/disaster-protection", "rook", json!({}));
+    let operator = running("rook-ceph-operator");
+    let ran = plan_of(keys.clone(), &[operator.clone(), cluster(json!({}))]);
+    says(&ran, &["STUCK: ", "waits for CephCluster/ceph"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    let leaving = json!({"deletionTimestamp": "2026-03-01T09:59:00Z", "finalizers": ["cephcluster.ceph.rook.io"]});
+    waits(&plan_of(keys, &[operator, cluster(leaving)]), "Deployment/rook-ceph-operator");
+}
+
 /// Argo CD's hooks and Argo's workflows hold objects of any kind, in any namespace.
 #[test]
 fn argo_lets_go_of_what_it_has_made() {

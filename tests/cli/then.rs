@@ -194,8 +194,8 @@ fn what_is_being_deleted_already_says_what_it_waits_for() {
     }
 }
 
-/// The operator runs, and goes with the namespace: who deletes its topics first gets rid of them, and perhaps of what is
-/// in Kafka.
+/// The operator runs, and goes with the namespace: who deletes its topics first gets rid of them, and perhaps of what
+/// is in Kafka.
 #[test]
 fn what_an_operator_must_finish_goes_before_the_operator() {
     let ran = planned("ns/tenant-a", TOPICS);

@@ -150,7 +150,7 @@ fn inspect_terminating(
                 let Some(known) = known.iter().find(|known| known.finalizer == text && !is_others) else {
                     world.note_refused_release(object);
                     let controller = controller_in_the_end(world, object, finalizer, rights);
-                    let kept_by = world.snapshot_kept_by(object, finalizer);
+                    let kept_by = world.kept_until_deleted(object, finalizer);
                     let state = state_by(&controller);
                     causes.extend(Some(state).filter(|state| kept_by.is_none() || *state == State::Stuck));
                     let users = world.context.users_that_keep(object, finalizer);

@@ -15,6 +15,10 @@ use crate::{
 /// `pkg/utils/util.go`).
 const BOUND_CONTENT: &str = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
 
+/// The finalizer of the Secret and the ConfigMap without which Rook loses a CephCluster: it lets go of them while it
+/// deletes that (rook/rook pkg/operator/ceph/cluster/controller.go:removeFinalizers).
+const DISASTER_PROTECTION: &str = "ceph.rook.io/disaster-protection";
+
 /// Who uses an object, as far as that was read.
 #[derive(Debug, Default)]
 pub(crate) struct Users {
@@ -103,13 +107,27 @@ impl World<'_, '_> {
         }
     }
 
-    /// The VolumeSnapshot for which the snapshot controller keeps a finalizer of its content: the controller begins
-    /// once that is being deleted.
-    pub(crate) fn snapshot_kept_by(&mut self, content: ObjectId, finalizer: Symbol) -> Option<ObjectId> {
+    /// For whose sake a controller keeps a finalizer: it begins once that is being deleted (R9.40).
+    pub(crate) fn kept_until_deleted(&mut self, object: ObjectId, finalizer: Symbol) -> Option<ObjectId> {
+        let keeper = match self.context.snapshot.text(finalizer) {
+            BOUND_CONTENT => self.snapshot_of(object),
+            DISASTER_PROTECTION => self.ceph_cluster_of(object),
+            _ => None,
+        }?;
+        self.stored(keeper).is_some_and(|stored| !stored.terminating).then_some(keeper)
+    }
+
+    /// The CephCluster in the namespace of an object. Rook allows one in each.
+    fn ceph_cluster_of(&self, object: ObjectId) -> Option<ObjectId> {
+        let (context, snapshot) = (self.context, self.context.snapshot);
+        let clusters = context.of_resource(snapshot.resources.by_group_kind("ceph.rook.io", "CephCluster")?);
+        let is_here = |id: &ObjectId| snapshot.object(*id).namespace == snapshot.object(object).namespace;
+        clusters.iter().copied().find(is_here)
+    }
+
+    /// The VolumeSnapshot of a VolumeSnapshotContent.
+    fn snapshot_of(&mut self, content: ObjectId) -> Option<ObjectId> {
         let context = self.context;
-        if context.snapshot.text(finalizer) != BOUND_CONTENT {
-            return None;
-        }
         let Some(facts) = context.snapshot.facts.volume_snapshot_content(content) else {
             self.needs.evidence.insert(content);
             return None;
@@ -117,8 +135,7 @@ impl World<'_, '_> {
         let (namespace, name) = facts.snapshot.as_deref()?.split_once('/')?;
         let strings = &context.snapshot.strings;
         let (namespace, name) = (strings.find(namespace)?, strings.find(name)?);
-        let snapshot = self.find(context.built_in.volume_snapshots, namespace, name).flatten()?;
-        self.stored(snapshot).is_some_and(|stored| !stored.terminating).then_some(snapshot)
+        self.find(context.built_in.volume_snapshots, namespace, name).flatten()
     }
 
     /// The objects of a resource that exist, without those of which `is_user` doesn't know whether they use something.
