@@ -217,7 +217,7 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
         )));
     }
     let blockers = || view.stuck().flat_map(|outcome| &outcome.waits_for);
-    if said.is_empty() && blockers().any(|other| remarks::is_doubted(view, *other)) {
+    if said.is_empty() && blockers().any(|other| remarks::doubted_reference(view, *other).is_some()) {
         said.push(Said::from(
             "let the sweep treat what is not served as gone, as the collector does; see what it does:",
         ));
@@ -269,7 +269,7 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let held = abandoned.flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
     let held = held.map(|(id, finalizer)| (First::Plan, id, BlockedBy::Finalizer(finalizer)));
     let is_leaving = |id: ObjectId| view.snapshot.object(id).terminating();
-    let first = |id: ObjectId| match (is_leaving(id), takes_more_along(view, id)) {
+    let first = |id: ObjectId| match (is_leaving(id), view.effects_of(id).any(takes_more_along)) {
         (true, _) => First::Await,
         (false, true) => First::Plan,
         (false, false) => First::Delete,
@@ -527,20 +527,18 @@ fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
     [Said::Text(text)].into_iter().chain(retain).chain(keep_outside(view)).collect()
 }
 
-/// Whether the controller of an object deletes more with it: data, other objects, or what is outside the cluster.
-fn takes_more_along(view: &PlanView<'_>, object: ObjectId) -> bool {
+/// Whether a controller deletes more than the object: data, other objects, or what is outside the cluster.
+fn takes_more_along(effect: &OutsideEffect) -> bool {
     use EffectKind::{DataLost, ExternalDeleted, ObjectsDeleted};
-    let is_more =
-        |effect: &OutsideEffect| [DataLost, ExternalDeleted, ObjectsDeleted].iter().any(|of| effect.may_be(*of));
-    view.effects_of(object).any(is_more)
+    [DataLost, ExternalDeleted, ObjectsDeleted].iter().any(|kind| effect.may_be(*kind))
 }
 
 /// How to keep what the controllers of objects delete with them.
 fn keep_outside(view: &PlanView<'_>) -> Vec<Said> {
-    let objects: BTreeSet<ObjectId> = view.plan.all_effects().map(|effect| effect.object).collect();
-    let acting: Vec<ObjectId> = objects.into_iter().filter(|object| takes_more_along(view, *object)).collect();
-    let of_object = |object: &ObjectId| Some((*object, view.commands().keep_outside(*object)?));
-    let commands: Vec<(ObjectId, ShellCommand)> = acting.iter().filter_map(of_object).collect();
+    let acting = view.plan.all_effects().filter(|effect| takes_more_along(effect)).map(|effect| effect.object);
+    let acting: BTreeSet<ObjectId> = acting.collect();
+    let of_object = |object: ObjectId| Some((object, view.commands().keep_outside(object)?));
+    let commands: Vec<(ObjectId, ShellCommand)> = acting.into_iter().filter_map(of_object).collect();
     let text = match commands.as_slice() {
         [] => return Vec::new(),
         [(one, _)] => format!("to keep what is deleted with {}, first:", view.name(*one)),

@@ -251,18 +251,16 @@ fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
         .find(|(standing, _)| matches!(standing, ReferenceStatus::NotServed | ReferenceStatus::InvalidScope));
     let words = |(standing, reference)| in_words(view, standing, reference);
     let immune = fault.map(|fault| format!(", which the collector never deletes: {}", words(fault)));
-    immune.or_else(|| Some(format!(", which this sweep does not change: {}", words(doubted_list(view, object)?))))
+    immune.or_else(|| Some(format!(", which this sweep does not change: {}", words(doubted_reference(view, object)?))))
 }
 
 /// The reference for whose sake a sweep doesn't change an object, as it doesn't trust a 404 for a whole path.
-fn doubted_list<'v>(view: &'v PlanView<'_>, object: ObjectId) -> Option<(ReferenceStatus, &'v Reference)> {
+pub(super) fn doubted_reference<'v>(
+    view: &'v PlanView<'_>,
+    object: ObjectId,
+) -> Option<(ReferenceStatus, &'v Reference)> {
     let is_list = |(standing, _): &(ReferenceStatus, &Reference)| *standing == ReferenceStatus::ListKind;
     faults(view, object).find(is_list).filter(|_| view.graph.doubts_missing_apis())
-}
-
-/// Whether the sweep would change an object if it trusted a 404 for a whole path.
-pub(super) fn is_doubted(view: &PlanView<'_>, object: ObjectId) -> bool {
-    doubted_list(view, object).is_some()
 }
 
 fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = (ReferenceStatus, &'v Reference)> + 'v {

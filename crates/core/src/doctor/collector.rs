@@ -260,17 +260,13 @@ fn describe(case: &Case<'_>, turns: &[Turn]) -> String {
 /// What happens when the collector works again. If some of its writes are refused, others don't follow.
 fn fires(case: &Case<'_>, wanted: &mut Needs, some_refused: bool) -> String {
     let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
-    let projection = |refused: &Projection| -> (Vec<ObjectId>, String) {
-        let going: Vec<ObjectId> = refused.all_leaving().filter(live).collect();
-        let stays = sweep::those_that_stay(refused, &going);
-        (going, stays)
-    };
-    let (going, stays) = if some_refused {
+    let with_refusals = some_refused.then(|| {
         let context = SimContext::new(case.snapshot(), case.graph(), case.stage.assume).at(case.now);
-        projection(&Projection::of(&context.with_refused_writes()))
-    } else {
-        projection(case.projection)
-    };
+        Projection::of(&context.with_refused_writes())
+    });
+    let projection = with_refusals.as_ref().unwrap_or(case.projection);
+    let going: Vec<ObjectId> = projection.all_leaving().filter(live).collect();
+    let stays = sweep::those_that_stay(projection, &going);
     let (are, shows) = match going.len() {
         0 => return String::new(),
         1 => ("1 existing object is".to_owned(), "a dry run of sweep shows it"),

@@ -286,9 +286,6 @@ pub(crate) fn managed_by_another(snapshot: &Snapshot, pod: ObjectId, finalizer: 
 pub(crate) fn is_removed_by_controller_manager(finalizer: &str) -> bool {
     matches!(
         finalizer,
-        "kubernetes.io/pvc-protection"
-            | "kubernetes.io/pv-protection"
-            | "kubernetes.io/pv-controller"
-            | "batch.kubernetes.io/job-tracking"
+        "kubernetes.io/pvc-protection" | "kubernetes.io/pv-protection" | "kubernetes.io/pv-controller" | TRACKING
     )
 }

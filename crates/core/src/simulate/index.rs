@@ -4,7 +4,10 @@ use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::{ObjectId, ResourceId, Snapshot, Symbol};
+use crate::model::{
+    ObjectId, ResourceId, Snapshot, Symbol,
+    facts::{VolumeFacts, VolumeHandle},
+};
 
 use super::built_in::BuiltIn;
 
@@ -20,9 +23,34 @@ pub(crate) struct FactIndex {
     numbered: OnceLock<NumberedClaims>,
     all_facts: OnceLock<FxHashMap<ResourceId, bool>>,
     waiting_claims: OnceLock<FxHashSet<Symbol>>,
+    volumes_by_handle: OnceLock<VolumesByHandle>,
+}
+
+/// The volumes of a CSI driver that are the same data, and those whose facts were not read.
+#[derive(Debug, Default)]
+pub(crate) struct VolumesByHandle {
+    pub(crate) same: FxHashMap<VolumeHandle, Vec<ObjectId>>,
+    pub(crate) unread: Vec<ObjectId>,
 }
 
 impl FactIndex {
+    /// All PersistentVolumes, by what they are for their CSI driver.
+    pub(crate) fn volumes_by_handle(&self, snapshot: &Snapshot, volumes: &[ObjectId]) -> &VolumesByHandle {
+        self.volumes_by_handle.get_or_init(|| {
+            let mut index = VolumesByHandle::default();
+            for volume in volumes {
+                match snapshot.facts.volume(*volume) {
+                    Some(VolumeFacts { handle: Some(handle), .. }) => {
+                        index.same.entry((**handle).clone()).or_default().push(*volume);
+                    }
+                    Some(_) => {}
+                    None => index.unread.push(*volume),
+                }
+            }
+            index
+        })
+    }
+
     /// The PersistentVolume that is bound to this claim, or else waits for it, if its facts were read. One that is
     /// Released or Failed was bound to an earlier claim of this name.
     pub(crate) fn volume_of(&self, snapshot: &Snapshot, claim: ObjectId) -> Option<ObjectId> {

@@ -113,13 +113,14 @@ impl SideEffects<'_, '_> {
         let snapshot = context.snapshot;
         let handle = snapshot.facts.volume(volume).and_then(|facts| facts.handle.as_deref());
         let (Some(handle), Some(volumes)) = (handle, context.built_in.volumes) else { return String::new() };
-        let others = || context.of_resource(volumes).iter().copied().filter(|other| *other != volume);
-        self.needs.facts.extend(others().filter(|other| snapshot.facts.volume(*other).is_none()));
-        let has_it = |other: &ObjectId| {
-            snapshot.facts.volume(*other).is_some_and(|facts| facts.handle.as_deref() == Some(handle))
-                && self.survival(*other) != Survival::Removed
-        };
-        let twins: Vec<String> = others().filter(has_it).map(|other| snapshot.short_name(other)).collect();
+        let index = context.fact_index.volumes_by_handle(snapshot, context.of_resource(volumes));
+        // Whoever asks first asks for all.
+        if index.unread.first().is_some_and(|first| !self.needs.facts.contains(first)) {
+            self.needs.facts.extend(&index.unread);
+        }
+        let lasts = |other: &&ObjectId| **other != volume && self.survival(**other) != Survival::Removed;
+        let others = index.same.get(handle).into_iter().flatten().filter(lasts);
+        let twins: Vec<String> = others.map(|other| snapshot.short_name(*other)).collect();
         match twins.len() {
             0 => String::new(),
             1 => format!("; {} is the same data (volumeHandle), and loses it, too", twins[0]),
