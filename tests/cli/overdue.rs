@@ -46,6 +46,27 @@ fn the_pod_garbage_collector_has_one_answer() {
     says(&ran, &["until the pod garbage collector deletes it", "see whether kube-controller-manager runs"]);
 }
 
+/// R3.22: a collector that works takes seconds. What could have gone for longer may have been forgotten, and a second
+/// delete with the same policy doesn't change that; one in the background does. So plan and explain say the same.
+#[test]
+fn what_the_collector_should_have_done_is_not_certain() {
+    let left = |deleted: &str| {
+        let metadata = json!({"deletionTimestamp": deleted, "finalizers": ["foregroundDeletion"]});
+        [object(("v1", "ConfigMap"), "one", metadata), at_ten()]
+    };
+    let plan =
+        |deleted: &str, policy: &str| on(&left(deleted), &format!("plan cm/one -n vault --propagation={policy}"));
+    let forgotten = plan(LONG_AGO, "foreground");
+    let clause = "deleted  or unchanged if the collector doesn't come back to it";
+    says(&forgotten, &["STUCK: ", clause, "which should have acted by now", "kubectl gc explain configmaps/one"]);
+    assert_eq!(forgotten.code, 2, "{forgotten}");
+    says(&on(&left(LONG_AGO), "explain cm/one -n vault"), &["the collector should act, but nothing happens"]);
+    for certain in [plan("2026-03-01T09:59:30Z", "foreground"), plan(LONG_AGO, "background")] {
+        says(&certain, &["DELETES: ", "1 object goes."]);
+        assert_eq!(certain.code, 0, "{certain}");
+    }
+}
+
 /// A finalizer whose controller runs is expected to go within an hour; then nobody counts on it, and what the object
 /// says is quoted.
 #[test]

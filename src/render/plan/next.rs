@@ -138,6 +138,9 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         said.push(command);
     }
     if said.is_empty() {
+        said.extend(explain_what_waits(view));
+    }
+    if said.is_empty() {
         said.push(Said::from("run kubectl gc tree to see which objects block it"));
     }
     said

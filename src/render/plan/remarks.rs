@@ -72,7 +72,9 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
         OutcomeKind::Orphaned => vec!["no owner left".to_owned()],
         OutcomeKind::Detached => vec![detached(view, outcome)],
         OutcomeKind::Unblocked => vec!["no longer blocks its owner".to_owned()],
-        OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Order) => Vec::new(),
+        OutcomeKind::Unchanged if matches!(outcome.uncertain, Some(Uncertainty::Order | Uncertainty::Overdue)) => {
+            Vec::new()
+        }
         OutcomeKind::Unchanged if loses_finalizer => vec!["loses a finalizer, and is not deleted".to_owned()],
         OutcomeKind::Unchanged if outcome.is_assumed() => {
             vec!["depends on something that cannot be foreseen".to_owned()]
@@ -81,7 +83,8 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
     };
     let lost = (Tone::Error, effects::losses(view, outcome).join("; "));
     let doubt = match outcome.uncertain {
-        Some(Uncertainty::Order) => Some(or_else(outcome)),
+        Some(Uncertainty::Order) => Some(or_else(outcome, "events come in another order")),
+        Some(Uncertainty::Overdue) => Some(or_else(outcome, "the collector doesn't come back to it")),
         // The word says it.
         Some(_) if outcome.is_assumed() && outcome.state == Some(State::Unknown) => None,
         Some(why) if outcome.kind != OutcomeKind::Unchanged => {
@@ -140,8 +143,8 @@ pub(super) fn with_other_owners(view: &PlanView<'_>, outcome: &Outcome, above: O
     remarks.into_iter().chain(more).collect()
 }
 
-/// The other possible outcomes, in words.
-fn or_else(outcome: &Outcome) -> String {
+/// The other possible outcomes, and what leads to them, in words.
+fn or_else(outcome: &Outcome, if_what: &str) -> String {
     let mut others: Vec<&str> = Vec::new();
     for other in &outcome.alternatives {
         let describe = match (other.kind, other.state) {
@@ -157,7 +160,7 @@ fn or_else(outcome: &Outcome) -> String {
             others.push(describe);
         }
     }
-    format!("or {} if events come in another order", others.join(" or "))
+    format!("or {} if {if_what}", others.join(" or "))
 }
 
 /// Which owner references the object loses, and which it keeps.

@@ -8,7 +8,7 @@ use crate::{
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, Resource, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
     simulate::{
-        Liveness, Needs, OutcomeKind, Projection, SimContext,
+        COLLECTOR_OVERDUE, Liveness, Needs, OutcomeKind, Projection, SimContext,
         liveness::of_controller_manager,
         obstacles::{Operation, WebhookCall},
     },
@@ -25,9 +25,6 @@ use super::{
     sweep,
     webhooks::asked,
 };
-
-/// In a dump, work that is older than this many seconds is overdue.
-const OLD: i64 = 60;
 
 /// The collector may need this many seconds until it watches a new kind.
 const NEW: i64 = 60;
@@ -112,7 +109,9 @@ pub(super) fn follow(case: &Case<'_>, turns: &[Turn]) -> Vec<Turn> {
 /// Those of these writes that a working collector has made by now.
 pub(super) fn overdue(case: &Case<'_>, turns: &[Turn]) -> Vec<Turn> {
     // In a dump, only a deletionTimestamp shows how long the write has been possible.
-    let is_old = |turn: &Turn| case.terminating_for(turn.waiting.unwrap_or(turn.object)).is_some_and(|age| age >= OLD);
+    let is_old = |turn: &Turn| {
+        case.terminating_for(turn.waiting.unwrap_or(turn.object)).is_some_and(|age| age >= COLLECTOR_OVERDUE)
+    };
     turns.iter().copied().filter(|turn| case.live || is_old(turn)).collect()
 }
 

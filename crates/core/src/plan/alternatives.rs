@@ -36,8 +36,8 @@ fn end_in(context: &SimContext<'_>, plan: &FxHashMap<ObjectId, &Outcome>, object
     plan.get(&object).map_or_else(|| end_of(&Outcome::untouched(context, object)), |outcome| end_of(outcome))
 }
 
-/// Adds the outcomes of other event orders to the main plan.
-pub(super) fn add_alternatives(context: &SimContext<'_>, main: &mut Plan, others: &[Plan]) {
+/// Adds the outcomes of other event orders to the main plan. All but the first `in_time` need a collector that is late.
+pub(super) fn add_alternatives(context: &SimContext<'_>, main: &mut Plan, others: &[Plan], in_time: usize) {
     let plans: Vec<FxHashMap<ObjectId, &Outcome>> = others
         .iter()
         .map(|plan| plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect())
@@ -53,16 +53,18 @@ pub(super) fn add_alternatives(context: &SimContext<'_>, main: &mut Plan, others
     for outcome in &mut main.outcomes {
         let own = end_of(outcome);
         let mut alternatives: Vec<Alternative> = Vec::new();
-        for plan in &plans {
+        let mut why = Uncertainty::Overdue;
+        for (place, plan) in plans.iter().enumerate() {
             let end = end_in(context, plan, outcome.object);
             let is_new = end.after != own.after && alternatives.iter().all(|known| known.after != end.after);
             if is_new {
                 alternatives.push(end);
+                why = if place < in_time { Uncertainty::Order } else { why };
             }
         }
         if !alternatives.is_empty() {
             outcome.alternatives = alternatives;
-            outcome.uncertain = Some(Uncertainty::Order);
+            outcome.uncertain = Some(why);
             varying.push(outcome.object);
         }
     }

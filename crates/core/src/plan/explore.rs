@@ -20,7 +20,8 @@ use crate::{
 };
 
 use crate::simulate::{
-    Blockers, Cause, InitialListOrder, Parts, Refused, Request, SimContext, Start, Uncertainty, World,
+    Blockers, COLLECTOR_OVERDUE, Cause, InitialListOrder, Parts, Refused, Request, SimContext, Start, Uncertainty,
+    World,
     actors::ContentOrder,
     affected_by, begin,
     delays::{for_each_delay, for_each_lateness},
@@ -96,7 +97,8 @@ pub(super) fn search(context: &SimContext<'_>, request: &Request, budget: Budget
     let mut world = start.clone();
     world.settle();
     let order_sensitive = order_sensitive(&world, request);
-    if order_sensitive.is_empty() && request.start != Start::Restarted {
+    let without_overdue = start.without_overdue_work();
+    if order_sensitive.is_empty() && without_overdue.is_none() && request.start != Start::Restarted {
         return build_plan(world, request, refused, &OnceCell::new());
     }
     progress::expect(world.steps + if request.start == Start::Sweep { budget.parts } else { budget.all });
@@ -111,14 +113,12 @@ pub(super) fn search(context: &SimContext<'_>, request: &Request, budget: Budget
         _ => start.clone(),
     });
     search.play_content_orders(&start);
-    if request.start == Start::AtRest
-        && let Some(remembering) = start.with_remembered_deletions()
-    {
-        let mut world = remembering.clone();
-        world.settle();
-        search.record_end(world);
-        search.play_delays(&remembering);
-        search.play_random_orders(|_| remembering.clone());
+    if request.start == Start::AtRest {
+        start.with_remembered_deletions().iter().for_each(|start| search.play_from(start));
+        if let Some(start) = &without_overdue {
+            search.in_time = search.others.len();
+            search.play_from(start);
+        }
     }
     if request.start == Start::Restarted {
         search.play_delays(&begin(context, request, InitialListOrder::new(1)).0);
@@ -222,6 +222,8 @@ struct Search<'q, 's, 'a> {
     order_sensitive: FxHashSet<ObjectId>,
     /// Ends that differ from the first.
     others: Vec<Plan>,
+    /// How many of these need no collector that is late.
+    in_time: usize,
     /// Hashes of the ends that were compared.
     seen: FxHashSet<u64>,
     /// How many new ends were found.
@@ -255,6 +257,7 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
             refused,
             healthy,
             others: Vec::new(),
+            in_time: usize::MAX,
             seen: FxHashSet::default(),
             new_ends: 0,
             budget,
@@ -283,6 +286,15 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
             self.others.push(own);
             self.new_ends += 1;
         }
+    }
+
+    /// Simulates orders from another start.
+    fn play_from(&mut self, start: &World<'s, 'a>) {
+        let mut world = start.clone();
+        world.settle();
+        self.record_end(world);
+        self.play_delays(start);
+        self.play_random_orders(|_| start.clone());
     }
 
     /// Simulates orders with one delay.
@@ -447,7 +459,7 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
     fn build_plan(mut self) -> Plan {
         self.main.steps = self.spent;
         if !self.others.is_empty() {
-            add_alternatives(self.context, &mut self.main, &self.others);
+            add_alternatives(self.context, &mut self.main, &self.others, self.in_time);
         } else if self.cut_short {
             for outcome in &mut self.main.outcomes {
                 let says_less = outcome.uncertain.is_none_or(|why| !why.may_remove());
@@ -474,6 +486,23 @@ impl World<'_, '_> {
             hasher.finish()
         };
         self.touched().into_iter().fold(0u64, |sum, object| sum.wrapping_add(of_object(object)))
+    }
+
+    /// The same world with a collector that doesn't come back to what it should have done long ago: it isn't running,
+    /// or has lost track of that (R3.22). `None` if there is nothing of that kind, or it isn't long ago.
+    fn without_overdue_work(&self) -> Option<Self> {
+        let is_overdue = |object: &ObjectId| {
+            let stored = Stored::of(self.context.snapshot.object(*object));
+            let begun = stored.waiting() || stored.orphaning();
+            begun && self.context.terminating_for(*object).is_none_or(|seconds| seconds >= COLLECTOR_OVERDUE)
+        };
+        let overdue: Vec<ObjectId> = self.going_on.iter().copied().filter(is_overdue).collect();
+        let mut world = (!overdue.is_empty()).then(|| self.clone())?;
+        for object in overdue {
+            world.collector.to_delete.remove(object.into());
+            world.collector.to_orphan.remove(object.into());
+        }
+        Some(world)
     }
 
     /// The same world with a collector that remembers more than a snapshot shows: an object with a foreign finalizer

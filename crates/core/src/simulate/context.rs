@@ -29,6 +29,9 @@ pub enum Assume {
     None,
 }
 
+/// A collector that runs has done what it can do at once within this time, in seconds.
+pub(crate) const COLLECTOR_OVERDUE: i64 = 60;
+
 /// The pod garbage collector is the slowest controller: it deletes a pod at most so many seconds after its Node. It
 /// looks every 20 seconds, waits 40, and looks again (`gc_controller.go: gcCheckPeriod, quarantineTime`).
 pub(crate) const SLOWEST_CONTROLLER: i64 = 80;

@@ -46,7 +46,7 @@ pub use blocked_by::{converter, foreign_spec_finalizers, left_by_job_controller,
 pub use built_in::BuiltIn;
 pub use cause::{Cause, Change, Effect};
 pub use context::{Assume, SimContext};
-pub(crate) use context::{LATE, OVERDUE};
+pub(crate) use context::{COLLECTOR_OVERDUE, LATE, OVERDUE};
 pub use controllers::{Controllers, FinalizerController};
 pub use needs::Needs;
 pub(crate) use next_write::may_lag_after_restart;

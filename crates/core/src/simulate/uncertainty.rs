@@ -8,6 +8,8 @@ use serde::{Serialize, Serializer};
 pub enum Uncertainty {
     /// An outcome depends on the order of events.
     Order,
+    /// An outcome rests on a collector that should have acted before, and hasn't (R3.22).
+    Overdue,
     /// Something that decides an outcome could not be read.
     Gap,
     /// Lists that could not be read may hide objects; no outcome has this.
@@ -59,6 +61,17 @@ impl Uncertainty {
                 incomplete: false,
                 reason: ["depends on the order of events", "depend on the order of events"],
                 short: "the order of events decides",
+                remark: "",
+            },
+            Uncertainty::Overdue => Row {
+                name: "overdue",
+                otherwise: Otherwise::AsListed,
+                incomplete: false,
+                reason: [
+                    "waits for the collector, which should have acted by now",
+                    "wait for the collector, which should have acted by now",
+                ],
+                short: "the collector should have acted by now",
                 remark: "",
             },
             Uncertainty::Gap => Row {
