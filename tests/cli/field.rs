@@ -835,8 +835,19 @@ fn what_is_applied_from_a_source_comes_back() {
         let rates = object(("v1", "ConfigMap"), "rates", json!({}));
         says(&on(&[&all[..], &guard[..3], &[rates]].concat(), line), &[result]);
     }
-    // Its Namespace doesn't come back.
+    // Its Namespace doesn't come back, unless the Application makes that, too.
     says_not(&with(tracked(), application(heals(), json!({})), "plan ns/vault"), &["comes back"]);
+    let making = |namespace: &str, automated: Value| {
+        let mut it = application(automated, json!({}));
+        it["spec"]["destination"]["namespace"] = json!(namespace);
+        it["spec"]["syncPolicy"]["syncOptions"] = json!(["CreateNamespace=true"]);
+        with(tracked(), it, "plan ns/vault")
+    };
+    let ran = making("vault", heals());
+    says(&ran, &["Namespace/vault", "comes back", "Application/shop -n argocd stays, and creates"]);
+    assert_eq!(ran.out.matches("comes back").count(), 4, "{ran}");
+    says_not(&making("other", heals()), &["comes back"]);
+    says_not(&making("vault", json!({})), &["comes back"]);
 
     let of_flux = |group: &str| {
         json!({"labels": {format!("{group}/name"): "apps", format!("{group}/namespace"): "vault",

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{
     Object, ObjectId, Presence, Resource,
@@ -185,18 +185,22 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         Some((by, self.end.refuses_another(object).unwrap_or(recreation)))
     }
 
-    /// The Applications, Kustomizations and HelmReleases that an object names.
+    /// The Applications, Kustomizations and HelmReleases that an object names, or for a Namespace, that Applications'
+    /// objects in it name.
     fn appliers(&self, object: ObjectId) -> Vec<ObjectId> {
         let snapshot = self.context.snapshot;
         let of_kind = |group: &str, kind: &str| snapshot.resources.by_group_kind(group, kind);
         let mut found = Vec::new();
         if let Some(applications) = of_kind("argoproj.io", "Application") {
-            let tracked_by = snapshot.text(self.object(object).tracked_by);
-            let instance = snapshot.label(object, "app.kubernetes.io/instance").map(application_named);
-            let is_named = |id: &&ObjectId| {
-                let name = snapshot.text(self.object(**id).name);
-                name == tracked_by || Some(name) == instance
-            };
+            let tracked = std::iter::once(&object).chain(self.context.contents(object));
+            let names: FxHashSet<&str> = tracked
+                .flat_map(|object| {
+                    let instance = snapshot.label(*object, "app.kubernetes.io/instance").map(application_named);
+                    [Some(snapshot.text(self.object(*object).tracked_by)), instance]
+                })
+                .flatten()
+                .collect();
+            let is_named = |id: &&ObjectId| names.contains(snapshot.text(self.object(**id).name));
             found.extend(self.context.of_resource(applications).iter().filter(is_named));
         }
         for (group, kind) in
@@ -223,7 +227,9 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         let resource = self.resource(by);
         let policy = Policy::of_applier(&resource.group, &resource.kind)?;
         let spared = self.object(object).spared;
-        match self.lists(inventory, object) {
+        let is_made =
+            self.is(object, "", "Namespace") && facts.makes_namespace(snapshot.text(self.object(object).name));
+        match is_made || self.lists(inventory, object) {
             false => None,
             // One of its annotations may also mean that Flux no longer applies it.
             true if policy == Policy::Kustomization && spared.by(policy) => Some(Recreation::Possible),

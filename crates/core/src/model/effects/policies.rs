@@ -86,6 +86,9 @@ const STRIMZI: &str = "strimzi.io/managed";
 /// The ServiceAccount as which Flux acts.
 const ACCOUNT: &str = "spec.serviceAccountName";
 
+/// The Namespace that Argo CD deploys to, kept only if it makes that where it is missing.
+const MADE_NAMESPACE: &str = "spec.destination.namespace";
+
 /// Whether an annotation belongs to any policy, of its object's controller or of one that lists the object, or pauses
 /// the controller.
 pub(crate) fn is_policy_annotation(key: &str) -> bool {
@@ -163,6 +166,11 @@ impl Policy {
         for field in fields {
             let found = field.split('.').try_fold(object, |value, key| value.get(key));
             facts.keep(field, found);
+        }
+        // argoproj/argo-cd controller/sync_namespace.go:syncNamespace
+        let options = object.pointer("/spec/syncPolicy/syncOptions").and_then(Value::as_array);
+        if self == Policy::ArgoCd && options.is_some_and(|options| options.contains(&json!("CreateNamespace=true"))) {
+            facts.keep(MADE_NAMESPACE, object.pointer("/spec/destination/namespace"));
         }
         if let Some(key) = annotation {
             let found = object.pointer("/metadata/annotations").and_then(|annotations| annotations.get(key));
@@ -305,6 +313,11 @@ impl PolicyFacts {
             Some(other) => other.to_string(),
         };
         self.fields.insert(field.to_owned(), text);
+    }
+
+    /// Whether its controller makes the Namespace of this name where it is missing.
+    pub(crate) fn makes_namespace(&self, name: &str) -> bool {
+        self.is(MADE_NAMESPACE, name)
     }
 
     /// The ServiceAccount in the namespace of the object as which its controller acts, if it names one.
