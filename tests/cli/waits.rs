@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{DELETED, object, on, running, says, says_not},
-    field::at_ten,
+    agree::{DELETED, claim, object, on, running, says, says_not},
+    field::{at_ten, namespace},
 };
 
 const CLUSTER: (&str, &str) = ("cluster.x-k8s.io/v1beta1", "Cluster");
@@ -86,6 +86,36 @@ fn what_flux_has_suspended_goes() {
     );
     apps["spec"] = json!({"suspend": true, "prune": true});
     says_not(&on(&[apps, running("kustomize-controller")], "explain kustomization/apps -n vault"), &["resumes"]);
+}
+
+/// What only a controller deletes that isn't there is lost if that restarts; another finalizer in the same namespace
+/// loses nothing of it, nor does the namespace.
+#[test]
+fn what_flux_would_delete_is_lost_only_if_flux_restarts() {
+    const GROUP: &str = "kustomize.toolkit.fluxcd.io";
+    let left = || json!({"namespace": "flux", "finalizers": ["finalizers.fluxcd.io"], "deletionTimestamp": DELETED});
+    let mut apps = object(("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "apps", left());
+    apps["spec"] = json!({"prune": true});
+    apps["status"] = json!({"inventory": {"entries": [{"id": "vault_gold__PersistentVolumeClaim", "v": "v1"}]}});
+    let source = object(("source.toolkit.fluxcd.io/v1", "GitRepository"), "apps", left());
+    let [mut gold, volume] = claim("held");
+    gold["metadata"].as_object_mut().unwrap().remove("ownerReferences");
+    gold["metadata"]["labels"] = json!({(format!("{GROUP}/name")): "apps", (format!("{GROUP}/namespace")): "flux"});
+    let mut flux = namespace(json!({"deletionTimestamp": DELETED}));
+    (flux["metadata"]["name"], flux["metadata"]["uid"]) = (json!("flux"), json!("flux"));
+    let objects = [namespace(json!({})), flux, apps, source, gold, volume, at_ten()];
+    let loss = "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data";
+    let found = on(&objects, "doctor").out;
+    assert_eq!(found.matches(loss).count(), 1, "{found}");
+    assert!(
+        found.contains(&format!(
+            "If its controller restarts, Flux deletes every object that it applied: 1 object. {loss}"
+        )),
+        "{found}"
+    );
+    let ran = on(&objects, "explain ns/flux");
+    let then = ran.out.split("Then").nth(1).unwrap().split("Note").next().unwrap();
+    assert!(!then.contains("DATA LOSS"), "{ran}");
 }
 
 /// Flux deletes nothing if the ServiceAccount is gone as which it should act; if that goes with it, nobody knows.

@@ -8,7 +8,7 @@ use crate::{
     command_line::Kubectl,
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
-    simulate::{BlockedBy, LATE, NAMESPACE_FINALIZER, Needs, Projection, SimContext},
+    simulate::{BlockedBy, LATE, NAMESPACE_FINALIZER, Needs, Projection, SimContext, State},
 };
 
 use crate::wording::thousands;
@@ -246,8 +246,11 @@ impl<'a> Case<'a> {
         let (mut found, mut open) = (Vec::new(), objects.to_vec());
         while let Some(object) = open.pop() {
             let below = self.graph().dependents(object.into()).iter().chain(self.stage.contents(object));
-            let below = below.chain(end.inventory_of(object));
-            let below = below.copied().filter(&goes);
+            // What only a controller deletes stays where none is known to run. Of `objects` it is asked whatever ends
+            // them.
+            let stuck = self.snapshot().object(object).terminating() && self.projection.state(object) == State::Stuck;
+            let inventory = if stuck && !objects.contains(&object) { &[] } else { end.inventory_of(object) };
+            let below = below.chain(inventory).copied().filter(&goes);
             let new: Vec<ObjectId> = below.filter(|below| seen.insert(*below)).collect();
             found.extend(&new);
             open.extend(new);

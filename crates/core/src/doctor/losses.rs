@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     model::{ObjectId, effects::EffectKind},
     plan::effects_of,
-    simulate::Needs,
+    simulate::{Needs, State},
 };
 
 use super::{
@@ -25,7 +25,8 @@ pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding], wanted: &mut Needs
         let mut released = case.released_with(&leaving);
         released.extend(held_back(case, finding));
         let losses = Losses::of(case, wanted, released);
-        finding.consequence.push_str(&losses.told(case, true));
+        let is_known = |id: &ObjectId| !case.projection.uncertain(*id) && case.projection.state(*id) != State::Unknown;
+        finding.consequence.push_str(&losses.told(case, finding.objects.iter().all(is_known)));
         let known: BTreeSet<ObjectId> = finding.named().collect();
         finding.related.extend(losses.objects.difference(&known));
         finding.remedies.splice(..0, losses.keep(case));
