@@ -148,6 +148,35 @@ fn what_admission_refuses_does_not_come_back() {
     assert!(ran.out.contains(comes_back), "{ran}");
 }
 
+/// R9.1: a Deployment makes only its current ReplicaSet again, and a Job no pod once that fails it.
+#[test]
+fn old_templates_and_failed_jobs_do_not_come_back() {
+    let revisions = |deployment: &str, set: &str| {
+        let named = |dump: &str, uid: &str, revision: &str| {
+            let annotations = format!("annotations: {{deployment.kubernetes.io/revision: \"{revision}\"}}");
+            dump.replacen(&format!("uid: {uid}"), &format!("uid: {uid}, {annotations}"), 1)
+        };
+        let set_line = format!("    uid: u-set\n    annotations: {{deployment.kubernetes.io/revision: \"{set}\"}}");
+        named(SHOP, "u-web", deployment).replacen("    uid: u-set", &set_line, 1)
+    };
+    let ran = plan("rs/web-1 -n shop", &revisions("7", "7"));
+    assert!(ran.out.contains("2 come back"), "{ran}");
+    let ran = plan("rs/web-1 -n shop", &revisions("8", "7"));
+    assert!(!ran.out.contains("again") && !ran.out.contains("come back"), "{ran}");
+    let job = |limit: u32| {
+        let job = format!(
+            "{{apiVersion: batch/v1, kind: Job, metadata: {{name: web, namespace: shop, uid: u-web}}, \
+             spec: {{backoffLimit: {limit}}}, status: {{active: 1}}}}"
+        );
+        let pod = "{apiVersion: v1, kind: Pod, metadata: {name: web-a, namespace: shop, uid: u-pod, ownerReferences: \
+                   [{apiVersion: batch/v1, kind: Job, name: web, uid: u-web, controller: true}]}, \
+                   spec: {nodeName: n1, containers: []}, status: {phase: Running}}";
+        plan("pod/web-a -n shop", &format!("{{apiVersion: v1, kind: List, items: [{job}, {pod}]}}"))
+    };
+    assert!(job(1).out.contains("again"), "{}", job(1));
+    assert!(!job(0).out.contains("again"), "{}", job(0));
+}
+
 /// R9.45: a policy that refuses without its parameters is taken down with them; another applies no longer.
 #[test]
 fn a_policy_loses_its_parameters() {

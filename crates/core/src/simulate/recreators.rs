@@ -284,7 +284,11 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             {
                 return self.sibling_grows(object, controller).then_some(Recreation::Certain);
             }
-            ("apps", "ReplicaSet", "apps", "Deployment") if self.is_current(object, controller) => Recreation::Certain,
+            ("apps", "ReplicaSet", "apps", "Deployment") => match self.is_current(object, controller) {
+                Some(true) => Recreation::Certain,
+                Some(false) => return None,
+                None => Recreation::Possible,
+            },
             ("discovery.k8s.io", "EndpointSlice", "", "Service" | "Endpoints") if self.is_managed(object) => {
                 Recreation::Certain
             }
@@ -361,9 +365,12 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         )
     }
 
-    /// Whether a Job has finished or is suspended.
+    /// Whether a Job has finished, is suspended, or fails because its pod is deleted.
     fn makes_no_more(&self, job: ObjectId) -> bool {
-        self.context.snapshot.facts.job(job).is_some_and(|facts| facts.finished || facts.suspended)
+        self.context.snapshot.facts.job(job).is_some_and(|facts| {
+            let fails = facts.failures_left == Some(0) && !facts.judges_failures && facts.managed_by.is_none();
+            facts.finished || facts.suspended || fails
+        })
     }
 
     /// Whether a controller makes a pod again: it may have more than it wants.
@@ -434,17 +441,28 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         self.context.snapshot.facts.has_finished(pod)
     }
 
-    /// Whether a ReplicaSet is its Deployment's current one. Old ones are kept for rollbacks and not recreated. Certain
-    /// only if it is the youngest and alone has pods.
-    fn is_current(&self, object: ObjectId, deployment: ObjectId) -> bool {
+    /// Whether a ReplicaSet is its Deployment's current one. Old ones are kept for rollbacks and not recreated. Their
+    /// revisions say so (kubernetes/kubernetes pkg/controller/deployment/sync.go:getNewReplicaSet). Without these,
+    /// certain only if it is the youngest and alone has pods.
+    fn is_current(&self, object: ObjectId, deployment: ObjectId) -> Option<bool> {
         let context = self.context;
+        let revision = |id: ObjectId| {
+            let facts = context.snapshot.facts.workload(id);
+            if facts.is_none() && self.end.survival(deployment) != Survival::Removed {
+                self.needs.borrow_mut().facts.insert(id);
+            }
+            facts?.revision
+        };
+        if let (Some(own), Some(current)) = (revision(object), revision(deployment)) {
+            return Some(own == current);
+        }
         let is_set = |id: &ObjectId| self.object(*id).resource == self.object(object).resource;
         let mut others = context.graph.dependents(deployment.into()).iter().filter(|id| **id != object && is_set(id));
         let has_pods = |id: ObjectId| !context.graph.dependents(id.into()).is_empty();
         let own = self.object(object).created;
         let is_older_without_pods = |id: &ObjectId| !has_pods(*id) && own.is_some() && self.object(*id).created < own;
         // An only ReplicaSet needs no pods to be the current one.
-        others.by_ref().all(|id| is_older_without_pods(id) && has_pods(object))
+        others.by_ref().all(|id| is_older_without_pods(id) && has_pods(object)).then_some(true)
     }
 
     /// Whether this is a paused Deployment. It creates no ReplicaSet, and scales those that it has (R9.23).

@@ -232,6 +232,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 ready,
                 without_status,
                 paused,
+                revision: object.annotation(OldTemplate::REVISION).and_then(|text| text.parse().ok()),
                 claims,
                 selector,
                 limits: if kind == "ReplicaSet" { None } else { limits(object.0) },

@@ -1,5 +1,7 @@
 //! Facts about what is running: pods, nodes, workloads, leases, services.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 use super::{LabelSelector, Limits};
@@ -107,6 +109,9 @@ pub struct WorkloadFacts {
     /// `spec.paused` of a Deployment.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
+    /// Of a Deployment and its ReplicaSets: the annotation `deployment.kubernetes.io/revision`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<NonZeroU32>,
     /// A StatefulSet's claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<ClaimTemplates>,
