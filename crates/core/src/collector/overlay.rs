@@ -58,6 +58,8 @@ pub struct Collector<'a> {
     pub to_orphan: Queue<NodeId>,
     /// Failed items to retry after a back-off.
     pub retries: Retries,
+    /// Whether the collector looks up an absent owner under one name after the other, for ever (R3.18).
+    pub(super) goes_round: FxHashMap<NodeId, bool>,
 }
 
 /// Failed items: some are retried when nothing else is left to do, others after a change.
@@ -108,6 +110,7 @@ impl<'a> Collector<'a> {
             to_delete: Queue::default(),
             to_orphan: Queue::default(),
             retries: Retries::default(),
+            goes_round: FxHashMap::default(),
         }
     }
 
@@ -267,7 +270,7 @@ impl<'a> Collector<'a> {
             if self.node(node).known == Known::Virtual {
                 self.retries.soon(node);
             }
-        } else if self.retried_at_rest(object) {
+        } else if self.retried_at_rest(object) || self.is_looked_at_for_ever(object) {
             self.retries.soon(node);
         }
         // During the first lists, dependents that no list has shown yet are polled, too.
@@ -278,6 +281,16 @@ impl<'a> Collector<'a> {
                 self.retries.soon(dependent);
             }
         }
+    }
+
+    /// Whether an object is examined again and again, because it names an owner that is looked up for ever (R3.18).
+    fn is_looked_at_for_ever(&mut self, object: ObjectId) -> bool {
+        let (snapshot, graph) = (self.snapshot, self.graph);
+        let object = snapshot.object(object);
+        let absent = |reference: &Reference| graph.by_uid(reference.uid).filter(|owner| graph.object(*owner).is_none());
+        let mut owners = object.owners.iter().filter_map(absent);
+        !object.terminating()
+            && owners.any(|owner| *self.goes_round.entry(owner).or_insert_with(|| goes_round(snapshot, graph, owner)))
     }
 
     /// Whether an object was already being retried before the delete (R8.9): the first reference that can't be examined
@@ -305,6 +318,26 @@ impl<'a> Collector<'a> {
         };
         self.watches(owner) && !self.agrees(reference, namespace, &self.identity_of(owner))
     }
+}
+
+/// Whether dependents disagree about an absent owner, and it is found under none of their names (R3.18, R3.19).
+fn goes_round(snapshot: &Snapshot, graph: &OwnerGraph, owner: NodeId) -> bool {
+    use crate::graph::{Address, Verdict};
+    let mut names: FxHashSet<Identity> = FxHashSet::default();
+    let mut is_absent = |reference: &Reference, namespace: Symbol| {
+        let place = match Address::of(snapshot, graph, reference, namespace) {
+            Address::At(coordinate) => coordinate.namespace,
+            _ => namespace,
+        };
+        names.insert(Identity::named_by(reference, place));
+        matches!(Verdict::of(snapshot, graph, reference, namespace), Verdict::Dangling(_))
+    };
+    let all_are_absent = graph.all_dependents(owner).all(|(id, first)| {
+        let dependent = snapshot.object(id);
+        let mut places = std::iter::once(&first).chain(graph.further_references(id, first));
+        places.all(|place| is_absent(&dependent.owners[*place as usize], dependent.namespace))
+    });
+    all_are_absent && names.len() > 1
 }
 
 impl<'a> GraphView<'a> for Collector<'a> {
