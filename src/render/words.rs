@@ -42,8 +42,9 @@ pub fn kinds_of(
 /// taken from the resource's name if both agree up to there.
 pub fn plural(resource: &Resource, count: usize) -> String {
     let kind = &resource.kind;
-    if count == 1 {
-        return kind.clone();
+    if count == 1 || resource.shares_kind {
+        let more = if count == 1 { "" } else { " objects" };
+        return format!("{}{more}", resource.named_kind());
     }
     let lower = kind.to_lowercase();
     let common = lower.bytes().zip(resource.plural.bytes()).take_while(|(a, b)| a == b).count();

@@ -323,6 +323,16 @@ fn a_namespace_keeps_what_ack_would_delete() {
     says(&of("s3", json!({"services.k8s.aws/deletion-policy": "delete"})), &["external resource deleted"]);
 }
 
+/// A kind that is called as one of Kubernetes' own is told with its group, and that one without.
+#[test]
+fn a_node_of_another_group_is_no_node() {
+    let own = object(("v1", "Node"), "n1", json!({"namespace": null}));
+    let other = object(("longhorn.io/v1beta2", "Node"), "n1", json!({"uid": "of-longhorn"}));
+    let ran = on(&[own, other, at_ten()], "plan node/n1 nodes.longhorn.io/n1 -n vault");
+    says(&ran, &["  Node/n1 ", "  Node.longhorn.io/n1 "]);
+    says_not(&ran, &["Node.v1"]);
+}
+
 /// The API server's finalizer of CRDs means nothing on other objects: it stays there.
 #[test]
 fn the_finalizer_of_definitions_elsewhere_is_stuck() {

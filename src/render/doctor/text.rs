@@ -374,10 +374,10 @@ impl DoctorView<'_> {
     }
 }
 
-/// The API group in parentheses, if it is not one of Kubernetes' own.
+/// The API group in parentheses, if it is not one of Kubernetes' own, and the kind doesn't say it.
 fn group(resource: &Resource) -> String {
-    let own = !resource.group.contains('.') || resource.group.ends_with(".k8s.io");
-    if own { String::new() } else { format!(" ({})", resource.group) }
+    let said = resource.is_kubernetes() || resource.shares_kind;
+    if said { String::new() } else { format!(" ({})", resource.group) }
 }
 
 /// `kind: Codes`, described in `docs/schema/codes.json`.

@@ -265,6 +265,7 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
                     namespaced: described.scope == "Namespaced",
                     verbs: described.verbs,
                     has_status: described.subresources.iter().any(|it| it.subresource == "status"),
+                    shares_kind: false,
                 });
             }
         }
@@ -339,6 +340,7 @@ fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Res
     Ok(resources
         .map(|described| Resource {
             has_status: with_status.contains(&described.name),
+            shares_kind: false,
             group: group.to_owned(),
             version: version.to_owned(),
             plural: described.name,

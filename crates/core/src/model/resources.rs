@@ -1,7 +1,7 @@
 //! The resources that a server serves, which of them the collector watches (§2), and how a
 //! reference's apiVersion and kind map to one of them (R3.13–R3.17).
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -50,9 +50,25 @@ pub struct Resource {
     /// Whether `status` is a subresource: it is then written separately and ignored on creation. Unknown in dumps.
     #[serde(skip)]
     pub has_status: bool,
+    /// Whether one of Kubernetes' own kinds that is served has the same name.
+    #[serde(skip)]
+    pub shares_kind: bool,
 }
 
 impl Resource {
+    /// Whether its group is one of Kubernetes' own.
+    pub fn is_kubernetes(&self) -> bool {
+        !self.group.contains('.') || self.group.ends_with(".k8s.io")
+    }
+
+    /// The kind, as texts name it: with its group if one of Kubernetes' own is called the same (`Node.longhorn.io`).
+    pub fn named_kind(&self) -> Cow<'_, str> {
+        match self.shares_kind {
+            true => Cow::Owned(format!("{}.{}", self.kind, self.group)),
+            false => Cow::Borrowed(&self.kind),
+        }
+    }
+
     /// `group/version`, or `version` for the core group.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
@@ -184,7 +200,12 @@ impl Resources {
     ///
     /// `all` is in discovery order: groups, and versions of a group, by preference. `preferred_versions` names each
     /// group's preferred version; the default is the first.
-    pub fn new(all: Vec<Resource>, preferred_versions: Vec<(String, String)>) -> Self {
+    pub fn new(mut all: Vec<Resource>, preferred_versions: Vec<(String, String)>) -> Self {
+        let own: FxHashSet<&str> =
+            all.iter().filter(|resource| resource.is_kubernetes()).map(|resource| resource.kind.as_str()).collect();
+        let shares_kind = |resource: &Resource| !resource.is_kubernetes() && own.contains(resource.kind.as_str());
+        let shared: Vec<bool> = all.iter().map(shares_kind).collect();
+        all.iter_mut().zip(shared).for_each(|(resource, shared)| resource.shares_kind = shared);
         let preferred: FxHashMap<&str, &str> =
             preferred_versions.iter().map(|(group, version)| (group.as_str(), version.as_str())).collect();
         let mut pick: FxHashMap<(&str, &str), usize> = FxHashMap::default();

@@ -380,7 +380,7 @@ impl Snapshot {
 
     /// `Kind/name` of an object.
     pub fn short_name(&self, id: ObjectId) -> String {
-        format!("{}/{}", self.resource(id).kind, self.name(id))
+        format!("{}/{}", self.resource(id).named_kind(), self.name(id))
     }
 
     /// The name of an object.
