@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     agree::{object, on, running, says, says_not},
+    field::at_ten,
     operators::held,
     run::Ran,
 };
@@ -130,7 +131,21 @@ fn rook_keeps_the_keys_of_a_cluster_that_stays() {
     says(&ran, &["STUCK: ", "waits for CephCluster/ceph"]);
     assert_eq!(ran.code, 2, "{ran}");
     let leaving = json!({"deletionTimestamp": "2026-03-01T09:59:00Z", "finalizers": ["cephcluster.ceph.rook.io"]});
-    waits(&plan_of(keys, &[operator, cluster(leaving)]), "Deployment/rook-ceph-operator");
+    waits(&plan_of(keys.clone(), &[operator.clone(), cluster(leaving)]), "Deployment/rook-ceph-operator");
+    // Nobody removes the finalizer by hand before the CephCluster is gone: whatever runs.
+    let mut going = keys;
+    going["metadata"]["deletionTimestamp"] = json!("2026-03-01T07:00:00Z");
+    let running = [going.clone(), at_ten(), cluster(json!({})), operator];
+    let stopped = [going.clone(), at_ten(), cluster(json!({}))];
+    for objects in [&running[..], &stopped[..]] {
+        let ran = on(objects, "doctor");
+        says(&ran, &["as long as CephCluster/ceph exists, which needs it: leave the finalizer.", "back it up"]);
+        says_not(&ran, &["remove the finalizer", "kubectl patch"]);
+        let ran = on(objects, "explain secret/one -n vault");
+        says(&ran, &["STUCK: Secret/one is Terminating until CephCluster/ceph is deleted."]);
+        says_not(&ran, &["kubectl patch"]);
+    }
+    says(&on(&[going, at_ten()], "doctor"), &["force-remove the finalizer"]);
 }
 
 /// Argo CD's hooks and Argo's workflows hold objects of any kind, in any namespace.

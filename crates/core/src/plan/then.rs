@@ -198,6 +198,6 @@ fn may_wait(context: &SimContext<'_>, plan: &Plan) -> bool {
     let gone = plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
     let gone: FxHashSet<ObjectId> = gone.map(|outcome| outcome.object).collect();
     plan.outcomes.iter().chain(&plan.stays).any(is_waiting)
-        || !context.no_longer_used(|object| !gone.contains(&object)).is_empty()
+        || !context.no_longer_used(|_, user| !gone.contains(&user)).is_empty()
         || context.kept_by_users().iter().any(|(_, keepers)| !keepers.unread.is_empty())
 }

@@ -150,11 +150,9 @@ fn inspect_terminating(
                 let Some(known) = known.iter().find(|known| known.finalizer == text && !is_others) else {
                     world.note_refused_release(object);
                     let controller = controller_in_the_end(world, object, finalizer, rights);
-                    let kept_by = world.kept_until_deleted(object, finalizer);
-                    let state = state_by(&controller);
-                    causes.extend(Some(state).filter(|state| kept_by.is_none() || *state == State::Stuck));
+                    causes.push(state_by(&controller));
                     let users = world.context.users_that_keep(object, finalizer);
-                    waits_for.extend(users.found.into_iter().filter(|user| world.exists(*user)).chain(kept_by));
+                    waits_for.extend(users.found.iter().copied().filter(|user| world.keeps(&users, *user)));
                     if !users.unread.is_empty() {
                         world.doubtful.insert(object);
                         world.needs.evidence.extend(users.unread);

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{
     ObjectId, ResourceId, Snapshot, Symbol,
+    effects::KnownUsers,
     facts::{VolumeFacts, VolumeHandle},
 };
 
@@ -179,6 +180,8 @@ pub(crate) struct Keepers {
     pub found: Vec<ObjectId>,
     /// Of these it is not read whether they do.
     pub unread: Vec<ObjectId>,
+    /// How they do.
+    pub how: Option<&'static KnownUsers>,
 }
 
 /// The APIServices that the API server makes for definitions, and the definitions that they serve (R9.21).

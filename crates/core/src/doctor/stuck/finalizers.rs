@@ -154,7 +154,13 @@ fn finding(
     // Unless the controller is known to be away, it has a little time first.
     let young = !away && objects.iter().all(|id| may_be_at_work(case, *id));
     let waiting = waits(case, &related, &objects);
+    let needing = sorted(objects.iter().flat_map(|id| needing(case, &holds, *id)));
     let consequence = match code {
+        _ if !needing.is_empty() => {
+            let (exist, need) = if needing.len() == 1 { ("exists", "needs") } else { ("exist", "need") };
+            let (stays, named) = (stays(&objects), case.names(&needing, Some(objects[0])));
+            format!("{stays} as long as {named} {exist}, which {need} {}: leave the finalizer.{waiting}", it(&objects))
+        }
         Code::ArmedDeletion => {
             let its = if objects.len() == 1 { "its" } else { "their" };
             let what = fires.describe(&objects);
@@ -233,6 +239,11 @@ fn message(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> String {
 fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> {
     let whose = |id: ObjectId| case.name(id, Some(objects[0]));
     objects.iter().find_map(|id| {
+        if let needing = needing(case, holds, *id)
+            && !needing.is_empty()
+        {
+            return Some(format!("{} waits for {}.", whose(*id), case.names(&needing, Some(*id))));
+        }
         let users = holds.iter().flat_map(|(finalizer, _)| case.stage.users_that_keep(*id, *finalizer).found);
         let users: Vec<ObjectId> = users.collect();
         if !users.is_empty() {
@@ -244,6 +255,12 @@ fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> 
         let of = if objects.len() == 1 { String::new() } else { format!(" of {}", whose(*id)) };
         Some(format!("Its controller says{of}: {said}."))
     })
+}
+
+/// What is lost without an object, and exists (R9.40): while it does, nobody should remove a finalizer by hand.
+fn needing(case: &Case<'_>, holds: &[Hold], object: ObjectId) -> Vec<ObjectId> {
+    let users = holds.iter().map(|(finalizer, _)| case.stage.users_that_keep(object, *finalizer));
+    users.filter(|users| users.how.is_some_and(|how| how.need_it)).flat_map(|users| users.found).collect()
 }
 
 fn stays(objects: &[ObjectId]) -> &'static str {
@@ -368,7 +385,10 @@ fn remedies(
     if code != Code::ArmedDeletion {
         remedies.push(Remedy::new("start the controller", start.clone()));
     }
-    if code == Code::SlowFinalizer {
+    let needed: Vec<ObjectId> = objects.iter().copied().filter(|id| !needing(case, holds, *id).is_empty()).collect();
+    let back_up = needed.iter().filter_map(|id| commands.get(*id));
+    remedies.push(Remedy::new(format!("back {} up", it(&needed)), back_up));
+    if code == Code::SlowFinalizer && needed.is_empty() {
         let look = objects.iter().take(1).filter_map(|id| commands.get(*id));
         remedies.push(Remedy::new("check the object's status and its controller", look));
     }
@@ -434,7 +454,8 @@ fn remedies(
         (Code::ArmedDeletion, inside) => format!("{force}: the collector then deletes {}", depending(inside)),
         _ => force.to_owned(),
     };
-    let strip = objects.iter().flat_map(|id| commands.remove_finalizers(*id, &finalizers));
+    let free = objects.iter().filter(|id| !needed.contains(id));
+    let strip = free.flat_map(|id| commands.remove_finalizers(*id, &finalizers));
     remedies.push(Remedy::new(harm, strip).deciding(true));
     remedies
 }

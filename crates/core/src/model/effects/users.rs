@@ -11,7 +11,14 @@ pub struct KnownUsers {
     /// Their groups and kinds; an empty group is that of the object that they keep.
     pub kinds: &'static [(&'static str, &'static str)],
     pub naming: Naming,
+    /// They keep it as long as nobody deletes them; otherwise, until they are gone.
+    pub only_living: bool,
+    /// They are lost without it: nobody should remove the finalizer by hand before they are gone.
+    pub need_it: bool,
 }
+
+const KEEP: KnownUsers =
+    KnownUsers { finalizer: "", of: "", kinds: &[], naming: Naming::Namespace, only_living: false, need_it: false };
 
 /// How users name what they use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,15 +31,17 @@ pub enum Naming {
     Field(&'static str),
     /// By what their own facts say.
     Fact,
+    /// By what the facts of the object that they keep say.
+    OfKept,
 }
 
 const USERS: &[KnownUsers] = &[
     // crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go
     KnownUsers {
         finalizer: "in-use.crossplane.io",
-        of: "",
         kinds: &[("", "ProviderConfigUsage"), ("", "ClusterProviderConfigUsage")],
         naming: Naming::Label("crossplane.io/provider-config"),
+        ..KEEP
     },
     // rook/rook pkg/operator/ceph/cluster/dependents.go:CephClusterDependents
     KnownUsers {
@@ -51,7 +60,14 @@ const USERS: &[KnownUsers] = &[
             ("", "CephNFS"),
             ("", "CephClient"),
         ],
-        naming: Naming::Namespace,
+        ..KEEP
+    },
+    // rook/rook pkg/operator/ceph/cluster/controller.go:removeFinalizers, before it lets go of the CephCluster itself
+    KnownUsers {
+        finalizer: "ceph.rook.io/disaster-protection",
+        kinds: &[("ceph.rook.io", "CephCluster")],
+        need_it: true,
+        ..KEEP
     },
     // argoproj/argo-cd controller/appcontroller.go:finalizeProjectDeletion
     KnownUsers {
@@ -59,6 +75,7 @@ const USERS: &[KnownUsers] = &[
         of: "AppProject",
         kinds: &[("argoproj.io", "Application")],
         naming: Naming::Field("spec.project"),
+        ..KEEP
     },
     // kubernetes-sigs/kueue pkg/controller/core/resourceflavor_controller.go:Reconcile
     KnownUsers {
@@ -66,6 +83,7 @@ const USERS: &[KnownUsers] = &[
         of: "ResourceFlavor",
         kinds: &[("kueue.x-k8s.io", "ClusterQueue")],
         naming: Naming::Field("spec.resourceGroups.flavors.name"),
+        ..KEEP
     },
     // kubernetes-sigs/kueue pkg/controller/core/clusterqueue_controller.go:Reconcile
     KnownUsers {
@@ -73,6 +91,7 @@ const USERS: &[KnownUsers] = &[
         of: "ClusterQueue",
         kinds: &[("kueue.x-k8s.io", "Workload")],
         naming: Naming::Field("status.admission.clusterQueue"),
+        ..KEEP
     },
     // kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go
     KnownUsers {
@@ -80,6 +99,7 @@ const USERS: &[KnownUsers] = &[
         of: "GatewayClass",
         kinds: &[("gateway.networking.k8s.io", "Gateway")],
         naming: Naming::Field("spec.gatewayClassName"),
+        ..KEEP
     },
     // aws/karpenter-provider-aws pkg/controllers/nodeclass/controller.go:finalize
     KnownUsers {
@@ -87,6 +107,7 @@ const USERS: &[KnownUsers] = &[
         of: "EC2NodeClass",
         kinds: &[("karpenter.sh", "NodeClaim")],
         naming: Naming::Field("spec.nodeClassRef.name"),
+        ..KEEP
     },
     // Azure/karpenter-provider-azure pkg/controllers/nodeclass/termination/controller.go:finalize
     KnownUsers {
@@ -94,6 +115,7 @@ const USERS: &[KnownUsers] = &[
         of: "AKSNodeClass",
         kinds: &[("karpenter.sh", "NodeClaim")],
         naming: Naming::Field("spec.nodeClassRef.name"),
+        ..KEEP
     },
     // kubernetes-csi/external-snapshotter pkg/common-controller/snapshot_controller.go:isPVCBeingUsed
     KnownUsers {
@@ -101,6 +123,17 @@ const USERS: &[KnownUsers] = &[
         of: "PersistentVolumeClaim",
         kinds: &[("snapshot.storage.k8s.io", "VolumeSnapshot")],
         naming: Naming::Fact,
+        ..KEEP
+    },
+    // kubernetes-csi/external-snapshotter pkg/sidecar-controller/snapshot_controller.go:shouldDelete
+    KnownUsers {
+        finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
+        of: "VolumeSnapshotContent",
+        kinds: &[("", "VolumeSnapshot")],
+        naming: Naming::OfKept,
+        only_living: true,
+        need_it: true,
+        ..KEEP
     },
 ];
 
@@ -114,7 +147,7 @@ fn naming_fields<'k>(group: &'k str, kind: &'k str) -> impl Iterator<Item = &'st
     let of_kind = move |users: &&KnownUsers| users.kinds.contains(&(group, kind));
     USERS.iter().filter(of_kind).filter_map(|users| match users.naming {
         Naming::Field(field) => Some(field),
-        Naming::Namespace | Naming::Label(_) | Naming::Fact => None,
+        _ => None,
     })
 }
 

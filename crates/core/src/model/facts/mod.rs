@@ -516,11 +516,12 @@ impl Facts {
         }
     }
 
-    /// The names of what an object says it uses, and so keeps (R9.40), if read.
+    /// The names of what an object says it uses, and so keeps, or what keeps it (R9.40), if read.
     pub(crate) fn uses(&self, object: ObjectId) -> Option<&[String]> {
         match self.get(object) {
             Some(Fact::Policy(facts)) => Some(&facts.uses),
             Some(Fact::VolumeSnapshot(facts)) => Some(facts.taken_of.as_slice()),
+            Some(Fact::VolumeSnapshotContent(facts)) => Some(facts.snapshot.as_slice()),
             _ => None,
         }
     }

@@ -11,14 +11,6 @@ use crate::{
     simulate::{context::SimContext, index::Keepers, world::World},
 };
 
-/// The finalizer of a VolumeSnapshotContent whose VolumeSnapshot is not being deleted (external-snapshotter
-/// `pkg/utils/util.go`).
-const BOUND_CONTENT: &str = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
-
-/// The finalizer of the Secret and the ConfigMap without which Rook loses a CephCluster: it lets go of them while it
-/// deletes that (rook/rook pkg/operator/ceph/cluster/controller.go:removeFinalizers).
-const DISASTER_PROTECTION: &str = "ceph.rook.io/disaster-protection";
-
 /// Who uses an object, as far as that was read.
 #[derive(Debug, Default)]
 pub(crate) struct Users {
@@ -38,23 +30,27 @@ impl SimContext<'_> {
             let group = if group.is_empty() { &resource.group } else { *group };
             snapshot.resources.by_group_kind(group, kind)
         });
-        let mut keepers = Keepers::default();
+        let mut keepers = Keepers { how: Some(users), ..Keepers::default() };
+        let uses = |user, name: &str| snapshot.facts.uses(user).map(|uses| uses.iter().any(|used| used == name));
         for user in kinds.flat_map(|kind| self.of_resource(kind).iter().copied()) {
             let is_near = kept.namespace.is_empty() || snapshot.object(user).namespace == kept.namespace;
             let name = snapshot.text(kept.name);
             let names_it = match users.naming {
                 Naming::Namespace => Some(true),
                 Naming::Label(key) => Some(snapshot.label(user, key) == Some(name)),
-                Naming::Field(_) | Naming::Fact => {
-                    snapshot.facts.uses(user).map(|uses| uses.iter().any(|used| used == name))
+                Naming::Field(_) | Naming::Fact => uses(user, name),
+                Naming::OfKept => {
+                    let other = snapshot.object(user);
+                    uses(object, &format!("{}/{}", snapshot.text(other.namespace), snapshot.text(other.name)))
                 }
             };
             match names_it.filter(|_| is_near) {
                 Some(true) => keepers.found.push(user),
-                None if is_near => keepers.unread.push(user),
+                None if is_near => keepers.unread.push(if users.naming == Naming::OfKept { object } else { user }),
                 _ => {}
             }
         }
+        keepers.unread.dedup();
         keepers
     }
 
@@ -69,10 +65,11 @@ impl SimContext<'_> {
         })
     }
 
-    /// What is Terminating, and was kept by users that are all gone, as far as is read who uses it.
-    pub(crate) fn no_longer_used(&self, exists: impl Fn(ObjectId) -> bool) -> Vec<ObjectId> {
+    /// What is Terminating, and was kept by users of which none keeps it any more, as far as is read who uses it.
+    pub(crate) fn no_longer_used(&self, keeps: impl Fn(&Keepers, ObjectId) -> bool) -> Vec<ObjectId> {
         let kept = self.kept_by_users().iter();
-        let is_free = |keepers: &Keepers| !keepers.found.iter().chain(&keepers.unread).any(|user| exists(*user));
+        let is_free =
+            |keepers: &Keepers| !keepers.found.iter().chain(&keepers.unread).any(|user| keeps(keepers, *user));
         kept.filter(|(_, keepers)| is_free(keepers)).map(|(object, _)| *object).collect()
     }
 }
@@ -107,35 +104,10 @@ impl World<'_, '_> {
         }
     }
 
-    /// For whose sake a controller keeps a finalizer: it begins once that is being deleted (R9.40).
-    pub(crate) fn kept_until_deleted(&mut self, object: ObjectId, finalizer: Symbol) -> Option<ObjectId> {
-        let keeper = match self.context.snapshot.text(finalizer) {
-            BOUND_CONTENT => self.snapshot_of(object),
-            DISASTER_PROTECTION => self.ceph_cluster_of(object),
-            _ => None,
-        }?;
-        self.stored(keeper).is_some_and(|stored| !stored.terminating).then_some(keeper)
-    }
-
-    /// The CephCluster in the namespace of an object. Rook allows one in each.
-    fn ceph_cluster_of(&self, object: ObjectId) -> Option<ObjectId> {
-        let (context, snapshot) = (self.context, self.context.snapshot);
-        let clusters = context.of_resource(snapshot.resources.by_group_kind("ceph.rook.io", "CephCluster")?);
-        let is_here = |id: &ObjectId| snapshot.object(*id).namespace == snapshot.object(object).namespace;
-        clusters.iter().copied().find(is_here)
-    }
-
-    /// The VolumeSnapshot of a VolumeSnapshotContent.
-    fn snapshot_of(&mut self, content: ObjectId) -> Option<ObjectId> {
-        let context = self.context;
-        let Some(facts) = context.snapshot.facts.volume_snapshot_content(content) else {
-            self.needs.evidence.insert(content);
-            return None;
-        };
-        let (namespace, name) = facts.snapshot.as_deref()?.split_once('/')?;
-        let strings = &context.snapshot.strings;
-        let (namespace, name) = (strings.find(namespace)?, strings.find(name)?);
-        self.find(context.built_in.volume_snapshots, namespace, name).flatten()
+    /// Whether one of the users that keep an object still does (R9.40).
+    pub(crate) fn keeps(&self, keepers: &Keepers, user: ObjectId) -> bool {
+        let only_living = keepers.how.is_some_and(|how| how.only_living);
+        self.stored(user).is_some_and(|stored| !(stored.terminating && only_living))
     }
 
     /// The objects of a resource that exist, without those of which `is_user` doesn't know whether they use something.
