@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{DELETED, LOCKER, claim, object, on, owners, says, says_not},
+    agree::{DELETED, LOCKER, claim, object, on, owners, running, says, says_not},
     field::{at_ten, namespace, node, pod},
 };
 
@@ -189,4 +189,61 @@ fn the_driver_of_nfs_may_keep_the_data() {
     ] {
         says(&of(driver, handle, line), &["DATA LOSS"]);
     }
+}
+
+/// R9.35: a volume goes with its claim only if its provisioner runs: its Lease, its workload or its CSIDriver shows that.
+#[test]
+fn a_volume_goes_only_if_its_provisioner_runs() {
+    let of = |driver: &str, others: &[Value]| {
+        let [gold, mut volume] = claim("here");
+        volume["metadata"]["annotations"] = json!({"pv.kubernetes.io/provisioned-by": driver});
+        let objects = [&[gold, volume, running("web"), object(LOCKER, "here", json!({})), at_ten()], others].concat();
+        on(&objects, "plan pvc/gold -n vault -o wide")
+    };
+    let (driver, unseen) = ("disk.acme.io", "its provisioner must run: no evidence");
+    let installed = object(("storage.k8s.io/v1", "CSIDriver"), driver, json!({"namespace": null}));
+    let mut lease = object(("coordination.k8s.io/v1", "Lease"), "disk-acme-io", json!({}));
+    lease["spec"] = json!({"holderIdentity": "csi-0", "leaseDurationSeconds": 15, "renewTime": DELETED});
+    let mut elsewhere = running("csi-provisioner");
+    elsewhere["metadata"]["namespace"] = json!("disk-system");
+    for seen in [
+        installed,
+        lease,
+        elsewhere,
+        running("disk-csi-controller"),
+        running("nfs-provisioner"),
+        running("disk-manager"),
+    ] {
+        says_not(&of(driver, &[seen]), &[unseen]);
+    }
+    let says_why = "its provisioner must run: no evidence: the cluster has no workload, Lease or CSIDriver of";
+    for other in ["disk-csi-node", "tape-csi-controller"] {
+        let ran = of(driver, &[running(other)]);
+        says(&ran, &["DATA LOSS: ", "not certain", says_why]);
+        let counts = ran.out.lines().find(|line| line.starts_with("DATA LOSS: ")).unwrap();
+        assert!(counts.contains("not all is certain"), "{ran}");
+    }
+    let mut stopped = running("disk-csi-controller");
+    stopped["spec"]["replicas"] = json!(0);
+    stopped["status"] = json!({});
+    says(&of(driver, &[stopped]), &["its provisioner must run: Deployment/disk-csi-controller -n vault", "0"]);
+    // No CSI driver: the name of the program tells.
+    says_not(&of("rancher.io/local-path", &[running("local-path-provisioner")]), &[unseen]);
+}
+
+/// The provisioner of a volume is found by its Lease and its workload; one that waits long names it.
+#[test]
+fn the_provisioner_of_a_volume_has_a_name() {
+    let mut volume = claim("here")[1].clone();
+    let finalizer = "external-provisioner.volume.kubernetes.io/finalizer";
+    volume["metadata"]["finalizers"] = json!([finalizer]);
+    volume["metadata"]["annotations"] = json!({"pv.kubernetes.io/provisioned-by": "disk.acme.io"});
+    volume["metadata"]["deletionTimestamp"] = json!("2026-03-01T07:00:00Z");
+    volume["status"] = json!({"phase": "Released"});
+    let of = |others: &[Value]| on(&[&[volume.clone(), running("web"), at_ten()], others].concat(), "doctor");
+    says(&of(&[running("disk-csi-controller")]), &["Deployment/disk-csi-controller -n vault has ready pods"]);
+    says(&of(&[running("csi-provisioner")]), &["Deployment/csi-provisioner -n vault may be its controller"]);
+    let installed = object(("storage.k8s.io/v1", "CSIDriver"), "disk.acme.io", json!({"namespace": null}));
+    says(&of(&[installed]), &["CSIDriver/disk.acme.io exists, and its provisioner may run outside of the cluster"]);
+    says(&of(&[]), &["the cluster has no workload, Lease or CSIDriver of disk.acme.io"]);
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{DELETED, claim, object, on, running, says, says_not},
+    agree::{DELETED, LOCKER, claim, object, on, running, says, says_not},
     field::{at_ten, namespace},
 };
 
@@ -276,4 +276,57 @@ fn a_claim_waits_for_the_snapshots_being_taken_of_it() {
     bare.as_object_mut().unwrap().remove("spec");
     let objects = [claim(json!({})), bare, running("snapshot-controller")];
     says(&on(&objects, "plan pvc/data -n vault"), &["WAITS: ", "then 1 goes; not certain."]);
+}
+
+/// R9.40: a volume that a Node has stays, and names the VolumeAttachment, and why that can't be detached.
+#[test]
+fn a_volume_waits_until_it_is_detached() {
+    let said = "Could not detach volume h: UnauthorizedOperation";
+    let attachment = |of: &str, more: Value| {
+        let mut attachment = object(
+            ("storage.k8s.io/v1", "VolumeAttachment"),
+            "csi-1",
+            json!({"namespace": null, "finalizers": ["external-attacher/x-y"]}),
+        );
+        attachment["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        attachment["spec"] = json!({"attacher": "x.y", "nodeName": "n1", "source": {"persistentVolumeName": of}});
+        attachment["status"] = json!({"attached": true});
+        attachment
+    };
+    let failing = |of: &str| {
+        let mut failing = attachment(of, json!({"deletionTimestamp": "2026-03-01T07:00:00Z"}));
+        failing["status"]["detachError"] = json!({"message": said, "time": "2026-03-01T09:00:00Z"});
+        failing
+    };
+    let [gold, volume] = claim("here");
+    let with = |attachment: Value, line: &str| {
+        let here = object(LOCKER, "here", json!({}));
+        on(&[gold.clone(), volume.clone(), here, attachment, running("x-csi-controller"), at_ten()], line)
+    };
+    for line in ["plan pvc/gold -n vault", "plan locker/here -n vault"] {
+        let ran = with(failing("pv1"), line);
+        says(&ran, &["not certain: it waits for VolumeAttachment/csi-1, which can't be detached", said]);
+        for other in [failing("pv2"), attachment("pv1", json!({}))] {
+            says_not(&with(other, line), &["VolumeAttachment/csi-1"]);
+        }
+    }
+    for finalizer in ["external-provisioner.volume.kubernetes.io/finalizer", "external-attacher/x-y"] {
+        let going = |deleted: &str| {
+            let mut going = volume.clone();
+            going["metadata"]["finalizers"] = json!([finalizer]);
+            going["metadata"]["deletionTimestamp"] = json!(deleted);
+            going["status"] = json!({"phase": "Released"});
+            going
+        };
+        for deleted in ["2026-03-01T07:00:00Z", "2026-03-01T09:59:50Z"] {
+            let objects = [going(deleted), failing("pv1"), running("x-csi-controller"), at_ten()];
+            for line in ["explain pv/pv1", "plan pv/pv1"] {
+                says(&on(&objects, line), &["VolumeAttachment/csi-1"]);
+            }
+        }
+        let objects = [going("2026-03-01T07:00:00Z"), failing("pv1"), running("x-csi-controller"), at_ten()];
+        says(&on(&objects, "doctor"), &["VolumeAttachment/csi-1", said]);
+        let objects = [going("2026-03-01T07:00:00Z"), running("x-csi-controller"), at_ten()];
+        says_not(&on(&objects, "doctor"), &["VolumeAttachment/csi-1"]);
+    }
 }

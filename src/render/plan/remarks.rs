@@ -101,6 +101,11 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
 fn doubted(view: &PlanView<'_>, outcome: &Outcome, why: Uncertainty) -> String {
     match why {
         Uncertainty::Gap => unread(view, outcome.object),
+        Uncertainty::Provisioner
+            if let Some(provisioner) = view.plan.controllers.unseen_provisioner(outcome.object) =>
+        {
+            provisioner.liveness.evidence().to_owned()
+        }
         _ if outcome.is_assumed() && outcome.goes_with_claim() => PROVISIONER.to_owned(),
         _ => why.row().remark.to_owned(),
     }

@@ -114,6 +114,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let healthy = self.world.met_obstacles().then(|| healthy.get_or_init(|| without_obstacles(context, &request)));
         let obstacles = self.world.obstacles(healthy);
         let mut controllers = self.blockers.controllers().clone();
+        controllers.add_provisioners(&self.world.unseen_provisioners);
         let mut needs = self.world.needs.clone();
         needs.add(&self.world.obstacle_needs);
         let others = self.world.others.take().unwrap_or_default();

@@ -6,7 +6,10 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     graph::{Address, NodeId},
-    model::{ObjectId, Reference, Symbol, effects::When},
+    model::{
+        ObjectId, Reference, Symbol,
+        effects::{When, known_users},
+    },
     server::{OwnDelete, Stored},
     wording::age,
 };
@@ -170,7 +173,12 @@ fn inspect_terminating(
                 } else {
                     let mut users = users_of_claim(world, object);
                     match known.when {
-                        When::VolumeUnbound => users.extend(world.claim_of_volume(object)),
+                        When::VolumeUnbound => {
+                            users.extend(world.claim_of_volume(object));
+                            if known_users(known.finalizer, "PersistentVolume").is_some() {
+                                users.extend(world.failing_attachments(object));
+                            }
+                        }
                         When::Unused => users.extend(world.users_of(object).found),
                         _ => {}
                     }
@@ -406,7 +414,8 @@ fn state_of_pod(world: &mut World<'_, '_>, pod: ObjectId) -> State {
 fn inspect_living(world: &mut World<'_, '_>, object: ObjectId) -> State {
     let found = world.context.snapshot.object(object);
     let built_in = world.context.built_in;
-    let users = [built_in.claims, built_in.volumes, built_in.volume_snapshots, built_in.addresses];
+    let attachments = world.context.snapshot.resources.by_group_kind("storage.k8s.io", "VolumeAttachment");
+    let users = [built_in.claims, built_in.volumes, built_in.volume_snapshots, built_in.addresses, attachments];
     let immune = found.owners.iter().any(|reference| {
         matches!(
             Address::of(world.context.snapshot, world.context.graph, reference, found.namespace),

@@ -55,6 +55,7 @@ impl Open {
             }
         };
         add(unread_objects(world, blockers, hidden), Uncertainty::Gap);
+        add(world.unseen_provisioners.keys().copied().collect(), Uncertainty::Provisioner);
         add(affected_by(world, blockers, &world.updates_may_be_changed, rests), Uncertainty::Assumption);
         let deletes = world.deletes_may_be_refused.iter().copied().collect();
         let mut refusable = affected_by(world, blockers, &world.updates_may_be_refused, deletes);

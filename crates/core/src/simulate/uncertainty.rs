@@ -16,6 +16,8 @@ pub enum Uncertainty {
     Hidden,
     /// The search for other outcomes was cut short.
     Bound,
+    /// A volume goes only if its provisioner runs, and that isn't seen; or it is still attached.
+    Provisioner,
     /// An outcome rests on an assumption about another actor, which may be wrong.
     Assumption,
     /// An outcome rests on the assumption that no webhook or policy refuses a write.
@@ -105,6 +107,12 @@ impl Uncertainty {
                 reason: ["depends on an assumption", "depend on an assumption"],
                 short: "an assumption may be wrong",
                 remark: "it rests on an assumption",
+            },
+            Uncertainty::Provisioner => Row {
+                reason: ["depends on the volume's provisioner", "depend on the volumes' provisioners"],
+                short: "a provisioner decides",
+                remark: "its provisioner must run",
+                ..Uncertainty::Assumption.row()
             },
             Uncertainty::Refusal => Row { otherwise: Otherwise::Less, ..Uncertainty::Assumption.row() },
             Uncertainty::Effect => Row {

@@ -19,6 +19,7 @@ use super::{
     blocked_by::NAMESPACE_FINALIZER,
     cause::{Cause, Change, Effect},
     context::SimContext,
+    controllers::FinalizerController,
     needs::Needs,
     obstacles::{Operation, Reach, RefusedWrite},
     request::{Cut, WriteScope},
@@ -50,6 +51,8 @@ pub struct World<'s, 'a> {
     /// Objects whose outcome rests on something of which nothing shows what it does: a kubelet that isn't ready, a Job
     /// that judges failures.
     pub(crate) rests_on_others: FxHashSet<ObjectId>,
+    /// Volumes that a provisioner should delete which is not seen to run.
+    pub(crate) unseen_provisioners: FxHashMap<ObjectId, Arc<FinalizerController>>,
     /// Pods whose kubelets have ended their containers. They serve nothing, though a refused write may keep them.
     pub ended: FxHashSet<ObjectId>,
     /// Whether the conversion webhooks of CustomResourceDefinitions can be reached, as far as it was asked.
@@ -118,6 +121,7 @@ impl<'s, 'a> World<'s, 'a> {
             refused: BTreeMap::new(),
             held_by_api: BTreeMap::new(),
             rests_on_others: FxHashSet::default(),
+            unseen_provisioners: FxHashMap::default(),
             ended: FxHashSet::default(),
             converters: FxHashMap::default(),
             deletes_may_be_refused: FxHashSet::default(),

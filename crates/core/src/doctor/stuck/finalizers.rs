@@ -249,7 +249,9 @@ fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> 
         if !users.is_empty() {
             let taken = users.iter().all(|user| case.snapshot().facts.is_being_taken(*user));
             let until = if taken { " until that is ready to use" } else { "" };
-            return Some(format!("{} is in use by {}{until}.", whose(*id), case.names(&users, Some(*id))));
+            let said = users.iter().find_map(|user| case.snapshot().facts.why_not_deleted(*user));
+            let said = said.map(|said| format!(", whose controller says: {said}")).unwrap_or_default();
+            return Some(format!("{} is in use by {}{until}{said}.", whose(*id), case.names(&users, Some(*id))));
         }
         let said = case.snapshot().facts.why_not_deleted(*id)?;
         let of = if objects.len() == 1 { String::new() } else { format!(" of {}", whose(*id)) };

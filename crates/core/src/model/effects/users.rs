@@ -2,9 +2,12 @@
 
 use serde_json::Value;
 
+use super::pauses::matches_pattern;
+
 /// What keeps a finalizer in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownUsers {
+    /// One `*` matches any text.
     finalizer: &'static str,
     /// The kind of what they keep; empty: any.
     of: &'static str,
@@ -34,6 +37,14 @@ pub enum Naming {
     /// By what the facts of the object that they keep say.
     OfKept,
 }
+
+/// A volume, as long as a Node has it.
+const ATTACHED: KnownUsers = KnownUsers {
+    of: "PersistentVolume",
+    kinds: &[("storage.k8s.io", "VolumeAttachment")],
+    naming: Naming::Field("spec.source.persistentVolumeName"),
+    ..KEEP
+};
 
 const USERS: &[KnownUsers] = &[
     // crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go
@@ -117,6 +128,10 @@ const USERS: &[KnownUsers] = &[
         naming: Naming::Field("spec.nodeClassRef.name"),
         ..KEEP
     },
+    // kubernetes-csi/external-attacher pkg/controller/csi_handler.go:SyncNewOrUpdatedPersistentVolume
+    KnownUsers { finalizer: "external-attacher/*", ..ATTACHED },
+    // kubernetes-csi/external-provisioner pkg/controller/controller.go:canDeleteVolume
+    KnownUsers { finalizer: "external-provisioner.volume.kubernetes.io/finalizer", ..ATTACHED },
     // kubernetes-csi/external-snapshotter pkg/common-controller/snapshot_controller.go:isPVCBeingUsed
     KnownUsers {
         finalizer: "snapshot.storage.kubernetes.io/pvc-as-source-protection",
@@ -139,7 +154,8 @@ const USERS: &[KnownUsers] = &[
 
 /// What keeps this finalizer of an object of a kind in its place, if anything does.
 pub fn known_users(finalizer: &str, kind: &str) -> Option<&'static KnownUsers> {
-    USERS.iter().find(|users| users.finalizer == finalizer && (users.of.is_empty() || users.of == kind))
+    let keeps = |users: &&KnownUsers| matches_pattern(users.finalizer, finalizer);
+    USERS.iter().find(|users| keeps(users) && (users.of.is_empty() || users.of == kind))
 }
 
 /// The fields with which objects of a kind name what they use.

@@ -4,7 +4,7 @@
 use crate::{
     model::{
         ObjectId, Symbol,
-        effects::{KnownFinalizer, When, known_finalizer},
+        effects::{KnownFinalizer, When, known_finalizer, known_users},
         facts::VolumeFacts,
     },
     server::Patch,
@@ -31,7 +31,10 @@ impl SimContext<'_> {
             When::JobDoneWithPod => left_by_job_controller(self.snapshot, object, finalizer).is_none(),
             _ => true,
         };
-        let is_taken_to_run = || self.overdue_for(object).is_none() && runs_in_a_cloud(self, object, finalizer);
+        // A volume waits for its claim first.
+        let is_bound = self.snapshot.facts.volume(object).is_some_and(|facts| facts.phase.as_deref() == Some("Bound"));
+        let is_in_time = || is_bound || self.overdue_for(object).is_none();
+        let is_taken_to_run = || is_in_time() && runs_in_a_cloud(self, object, finalizer);
         (removes && (known.is_kubernetes_own() || is_taken_to_run())).then_some(known)
     }
 }
@@ -51,7 +54,11 @@ impl World<'_, '_> {
             {
                 continue;
             }
-            match self.is_removal_due(object, known.when) {
+            let is_due = match self.is_removal_due(object, known.when) {
+                Some(true) if self.is_attached(object, known) => Some(false),
+                due => due,
+            };
+            match is_due {
                 Some(true) => {
                     self.assumptions.insert(Assumption::Finalizer { finalizer: known.finalizer, by: known.by });
                     let patch = Patch::RemoveFinalizer { finalizer, version: stored.version };
@@ -64,6 +71,13 @@ impl World<'_, '_> {
             }
         }
         result
+    }
+
+    /// Whether a Node has a volume and can't be rid of it, which a controller waits for.
+    fn is_attached(&mut self, object: ObjectId, known: &KnownFinalizer) -> bool {
+        known.when == When::VolumeUnbound
+            && known_users(known.finalizer, "PersistentVolume").is_some()
+            && !self.failing_attachments(object).is_empty()
     }
 
     /// The finalizers that an object has and whose controllers remove them by themselves

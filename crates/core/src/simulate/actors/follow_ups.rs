@@ -1,8 +1,10 @@
 //! What controllers delete because another object is gone, although no owner reference says so (§9.7).
 
+use std::sync::Arc;
+
 use crate::{
     model::{
-        Coordinate, ObjectId, Presence, Symbol,
+        Coordinate, ObjectId, Presence, Snapshot, Symbol,
         facts::{VolumeDeleter, VolumeFacts},
     },
     server::DeleteOptions,
@@ -10,11 +12,21 @@ use crate::{
         built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS},
         cause::Cause,
         context::Assume,
+        controllers::{FinalizerController, unseen_provisioner},
+        state::Liveness,
         world::World,
     },
 };
 
 use super::Assumption;
+
+/// The provisioner of a volume that a Node can't be rid of.
+fn keeps_attached(snapshot: &Snapshot, attachment: ObjectId) -> Arc<FinalizerController> {
+    let (name, why) = (snapshot.short_name(attachment), snapshot.facts.why_not_deleted(attachment));
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    let liveness = Liveness::Unknown(format!("it waits for {name}, which can't be detached{why}"));
+    Arc::new(FinalizerController::of(Some("the volume's provisioner"), liveness))
+}
 
 impl World<'_, '_> {
     /// Schedules what is deleted because this object is gone.
@@ -82,6 +94,13 @@ impl World<'_, '_> {
         if let Some(by) = by {
             self.assumptions.insert(Assumption::Reclaimed { by });
             self.rests_on_others.insert(volume);
+            let provisioner = match self.failing_attachments(volume).first() {
+                Some(attachment) => Some(keeps_attached(self.context.snapshot, *attachment)),
+                None => unseen_provisioner(self.context, &mut self.needs, volume),
+            };
+            if let Some(provisioner) = provisioner {
+                self.unseen_provisioners.insert(volume, provisioner);
+            }
         }
         self.actors.due.push_back((volume, Cause::ClaimGone(claim)));
     }

@@ -84,6 +84,8 @@ impl SimContext<'_> {
             ("storage.k8s.io", "VolumeAttributesClass")
         } else if user == built_in.addresses {
             ("networking.k8s.io", "ServiceCIDR")
+        } else if user == self.snapshot.resources.by_group_kind("storage.k8s.io", "VolumeAttachment") {
+            ("", "PersistentVolume")
         } else {
             return Vec::new();
         };
@@ -108,6 +110,29 @@ impl World<'_, '_> {
     pub(crate) fn keeps(&self, keepers: &Keepers, user: ObjectId) -> bool {
         let only_living = keepers.how.is_some_and(|how| how.only_living);
         self.stored(user).is_some_and(|stored| !(stored.terminating && only_living))
+    }
+
+    /// The VolumeAttachments of a volume that are Terminating and can't be detached: as long as they exist, its
+    /// provisioner doesn't delete it. All others go by themselves, once no pod uses the volume.
+    pub(crate) fn failing_attachments(&mut self, volume: ObjectId) -> Vec<ObjectId> {
+        let (context, snapshot) = (self.context, self.context.snapshot);
+        let Some(attachments) = snapshot.resources.by_group_kind("storage.k8s.io", "VolumeAttachment") else {
+            return Vec::new();
+        };
+        let (name, mut found) = (snapshot.name(volume), Vec::new());
+        for attachment in context.of_resource(attachments).iter().copied() {
+            if !snapshot.object(attachment).terminating() || !self.exists(attachment) {
+                continue;
+            }
+            match snapshot.facts.uses(attachment) {
+                None => _ = self.needs.evidence.insert(attachment),
+                Some(uses) if snapshot.facts.why_not_deleted(attachment).is_some() => {
+                    found.extend(uses.iter().any(|used| used == name).then_some(attachment));
+                }
+                Some(_) => {}
+            }
+        }
+        found
     }
 
     /// The objects of a resource that exist, without those of which `is_user` doesn't know whether they use something.

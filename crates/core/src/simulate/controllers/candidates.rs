@@ -9,7 +9,7 @@ use crate::model::{
     resources::{group_of, is_built_in_group},
 };
 
-use super::{super::context::SimContext, workloads::all};
+use super::{super::context::SimContext, driver::Driver, workloads::all};
 
 /// Labels that name an application or what it is a part of.
 const NAME_LABELS: [&str; 5] =
@@ -55,6 +55,7 @@ pub(super) struct Asked<'a> {
     /// The object's group.
     pub(super) group: &'a str,
     pub(super) add_on: Option<&'static AddOn>,
+    pub(super) driver: Option<&'a Driver>,
 }
 
 /// Whether a workload is an add-on's controller, by its name or its label `app.kubernetes.io/name`.
@@ -100,16 +101,6 @@ fn hits(name: &str, words: &[&str]) -> usize {
     words.iter().filter(is_in).count()
 }
 
-/// Whether a workload is called like the CSI driver that a finalizer of its sidecars names: `ebs-csi-controller` for
-/// `external-attacher/ebs-csi-aws-com`.
-pub(super) fn is_of_driver(name: &str, finalizer: &str) -> bool {
-    let Some(("external-attacher" | "external-resizer", driver)) = finalizer.split_once('/') else { return false };
-    let words = driver.split('-').filter(|word| word.len() > 2 && !["csi", "com", "org", "k8s"].contains(word));
-    let words: Vec<&str> = words.collect();
-    let mut parts = name.split('-');
-    parts.clone().any(|part| part == "csi") && parts.any(|part| words.iter().any(|word| part.contains(word)))
-}
-
 /// Whether a workload is called as operators are.
 pub(super) fn has_role(snapshot: &Snapshot, workload: ObjectId) -> bool {
     ROLES.iter().any(|role| snapshot.text(snapshot.object(workload).name).ends_with(role))
@@ -144,14 +135,12 @@ pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<(Obje
     let name_of = |id: ObjectId| snapshot.text(snapshot.object(id).name);
     let is_free = |id: &ObjectId| !is_of_another(name_of(*id), asked.group, asked.add_on);
     let words = words_of(asked.finalizer, asked.group);
-    let is_its =
-        |name: &str| words.iter().any(|word| is_called_after(name, word)) || is_of_driver(name, asked.finalizer);
-    let called = |id: ObjectId| names_of(snapshot, id).any(is_its);
+    let is_of_driver = |id: ObjectId| asked.driver.is_some_and(|driver| driver.is_run_by(snapshot, id));
+    let is_its = |name: &str| words.iter().any(|word| is_called_after(name, word));
+    let called = |id: ObjectId| is_of_driver(id) || names_of(snapshot, id).any(is_its);
     if let Some(add_on) = asked.add_on.filter(|add_on| !add_on.is_only_a_name()) {
-        let is_part = |text: &str| {
-            add_on.labels.contains(&text) || add_on.may_be_called(text) || is_of_driver(text, asked.finalizer)
-        };
-        let parts = all(context).filter(|id| names_of(snapshot, *id).any(is_part));
+        let is_part = |text: &str| add_on.labels.contains(&text) || add_on.may_be_called(text);
+        let parts = all(context).filter(|id| is_of_driver(*id) || names_of(snapshot, *id).any(is_part));
         return parts.filter(is_free).map(|id| (id, called(id))).collect();
     }
     let named = by_kind(context, asked);

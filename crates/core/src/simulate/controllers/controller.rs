@@ -110,6 +110,17 @@ impl Controllers {
         self.0.extend(others.0.iter().map(|(finalizer, controller)| (*finalizer, Arc::clone(controller))));
     }
 
+    /// Adds the provisioners of volumes, whose finalizers they needn't have.
+    pub(crate) fn add_provisioners(&mut self, provisioners: &FxHashMap<ObjectId, Arc<FinalizerController>>) {
+        let of_volumes = provisioners.iter();
+        self.0.extend(of_volumes.map(|(volume, controller)| ((*volume, Symbol::EMPTY), Arc::clone(controller))));
+    }
+
+    /// The provisioner of a volume, if it is not seen to run.
+    pub fn unseen_provisioner(&self, volume: ObjectId) -> Option<&FinalizerController> {
+        self.0.get(&(volume, Symbol::EMPTY)).map(|controller| &**controller)
+    }
+
     /// Those that leave their objects alone.
     pub fn paused(&self) -> Controllers {
         let paused = self.0.iter().filter(|(_, controller)| controller.paused.is_some());

@@ -9,7 +9,7 @@ use crate::{
     simulate::needs::Needs,
 };
 
-use super::controller::FinalizerController;
+use super::{controller::FinalizerController, driver::Driver};
 
 /// The managers of this many objects with the same finalizer are read; those of the first stand for the others.
 const SAMPLES: usize = 8;
@@ -31,6 +31,8 @@ pub(crate) struct ControllerIndex {
 pub(super) struct Asked {
     pub(super) sample: ObjectId,
     pub(super) finalizer: Symbol,
+    /// The driver whose controller is meant.
+    pub(super) driver: Option<Driver>,
     /// The namespace of the object, if its controller may handle only its own.
     pub(super) namespace: Option<Symbol>,
     pub(super) not_handled: Vec<(ObjectId, Scope)>,

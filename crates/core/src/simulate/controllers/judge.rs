@@ -14,6 +14,7 @@ use super::{
     super::{context::SimContext, liveness::of_lease, needs::Needs, state::Liveness},
     FinalizerController,
     candidates::{self, Asked, is_called},
+    driver::Driver,
     index::Scope,
     recorded::{AddedBy, added_by, adds_it_to_others, in_kebab_case, is_applier, is_default_name},
     scope::scope,
@@ -86,15 +87,20 @@ pub(super) fn judge(
     needs: &mut Needs,
     sample: ObjectId,
     object: ObjectId,
-    finalizer: Symbol,
+    (finalizer, text): (Symbol, &str),
+    driver: Option<&Driver>,
 ) -> FinalizerController {
     let snapshot = context.snapshot;
-    let text = snapshot.text(finalizer);
     let id = snapshot.object(object).resource;
     let resource = snapshot.resources.get(id);
     let add_on = add_on(text, &resource.group, &resource.kind);
-    let asked = Asked { object, resource: id, finalizer: text, group: &resource.group, add_on };
-    let added_by = added_by(snapshot, needs, sample, text);
+    let asked = Asked { object, resource: id, finalizer: text, group: &resource.group, add_on, driver };
+    let provisioner = driver.filter(|driver| driver.provisions());
+    // Every provisioner has the same name there.
+    let added_by = match provisioner {
+        Some(_) => AddedBy::NotRecorded,
+        None => added_by(snapshot, needs, sample, text),
+    };
     let own = match added_by {
         AddedBy::Program(program) => Some(program),
         _ => None,
@@ -105,12 +111,12 @@ pub(super) fn judge(
     let is_its =
         |program: &&str| add_on.is_none_or(|add_on| !add_on.has_names() || add_on.is_called(program, asked.group));
     let program = own.filter(is_its).or(of_others);
-    // The attacher of each CSI driver has a leader (kubernetes-csi/external-attacher cmd/csi-attacher/main.go).
-    let of_driver = text.strip_prefix("external-attacher/").map(|driver| format!("external-attacher-leader-{driver}"));
+    // Each controller of a CSI driver has a leader.
+    let of_driver = driver.map(Driver::leases).unwrap_or_else(|| program.map(str::to_owned).into_iter().collect());
 
     let mut evidence = Evidence::default();
     let scoped = Scoped::of(context, needs, &asked, by_name(context, &asked, program));
-    gather_leases(context, needs, &asked, of_driver.as_deref().or(program), &scoped, &mut evidence);
+    gather_leases(context, needs, &asked, of_driver, &scoped, &mut evidence);
     gather_workloads(context, needs, &scoped, &mut evidence);
     if let Some(program) = of_others {
         for words in evidence.alive.first_mut().into_iter().chain(evidence.away.first_mut()) {
@@ -164,24 +170,26 @@ fn by_name(context: &SimContext<'_>, asked: &Asked<'_>, program: Option<&str>) -
     let names: Vec<Symbol> = names.iter().flatten().filter_map(|name| snapshot.strings.find(name)).collect();
     let is_known = |id: ObjectId, add_on: &AddOn| is_called(snapshot, id, add_on, asked.group);
     let is_its = |id: &ObjectId| {
-        names.contains(&snapshot.object(*id).name) || asked.add_on.is_some_and(|add_on| is_known(*id, add_on))
+        names.contains(&snapshot.object(*id).name)
+            || asked.add_on.is_some_and(|add_on| is_known(*id, add_on))
+            || asked.driver.is_some_and(|driver| driver.provisions() && driver.is_run_by(snapshot, *id))
     };
     workloads::all(context).filter(is_its).collect()
 }
 
-/// The Leases of the program and the add-on, except those of workloads that may not handle the object.
+/// The Leases of these names and the add-on's, except those of workloads that may not handle the object.
 fn gather_leases(
     context: &SimContext<'_>,
     needs: &mut Needs,
     asked: &Asked<'_>,
-    program: Option<&str>,
+    names: Vec<String>,
     scoped: &Scoped,
     evidence: &mut Evidence,
 ) {
     let Some(leases) = context.built_in.leases else { return };
     let snapshot = context.snapshot;
     let of_add_on = asked.add_on.into_iter().flat_map(|add_on| add_on.leases(asked.group));
-    let names = of_add_on.chain(program.map(str::to_owned));
+    let names = of_add_on.chain(names);
     let names: BTreeSet<Symbol> = names.filter_map(|name| snapshot.strings.find(&name)).collect();
     let namespace = |id: ObjectId| snapshot.object(id).namespace;
     let is_doubtful = |lease: ObjectId| match workloads::of_holder(context, lease) {
@@ -248,9 +256,18 @@ fn without_evidence(
     added_by: &AddedBy<'_>,
     evidence: &mut Evidence,
 ) -> Liveness {
-    let all_read = are_all_read(context);
+    let (snapshot, all_read) = (context.snapshot, are_all_read(context));
     let unread = || Liveness::Unread("not all workloads and Leases could be read".to_owned());
     let program = if let AddedBy::Program(program) = added_by { Some(*program) } else { None };
+    if let Some(driver) = asked.driver.filter(|driver| driver.provisions()) {
+        let may_be = workloads::all(context).filter(|id| driver.may_be_run_by(snapshot, *id));
+        evidence.may_be = may_be.take(LOOKED_AT).collect();
+        return match evidence.may_be.first() {
+            Some(first) => Liveness::Unknown(format!("{} may be its controller", workloads::name(snapshot, *first))),
+            None if !all_read => unread(),
+            None => Liveness::Unknown(driver.unseen(driver.is_installed(snapshot))),
+        };
+    }
     if let Some(possible) = possible(context, needs, asked, program, evidence) {
         return possible;
     }
@@ -333,7 +350,7 @@ fn possible(
 }
 
 /// Whether all workloads and Leases were listed. A dump proves nothing about kinds that it doesn't contain.
-fn are_all_read(context: &SimContext<'_>) -> bool {
+pub(super) fn are_all_read(context: &SimContext<'_>) -> bool {
     let snapshot = context.snapshot;
     let is_live = matches!(snapshot.origin, Origin::Cluster { .. });
     let kinds = workloads::kinds(context).into_iter().chain([context.built_in.leases]);

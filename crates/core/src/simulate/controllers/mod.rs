@@ -3,6 +3,7 @@
 
 mod candidates;
 mod controller;
+mod driver;
 mod index;
 mod judge;
 mod recorded;
@@ -27,6 +28,8 @@ use super::{
 };
 
 pub use controller::{Controllers, FinalizerController, Paused};
+use driver::Driver;
+pub(crate) use driver::unseen_provisioner;
 pub(crate) use index::ControllerIndex;
 use index::{Asked, Scope};
 use recorded::{of_finalizer, tells_nobody};
@@ -76,15 +79,46 @@ pub(crate) fn finalizer_controller(
 fn judged(context: &SimContext<'_>, needs: &mut Needs, question: &Question) -> Arc<FinalizerController> {
     let (object, finalizer) = (question.object, question.finalizer);
     let (index, snapshot) = (&context.controllers, context.snapshot);
+    let driver = Driver::of(snapshot, needs, object, snapshot.text(finalizer));
+    let sample = match question.exact {
+        true => object,
+        false => index.representative(snapshot, object, finalizer),
+    };
+    judged_as(context, needs, driver, sample, object, (finalizer, snapshot.text(finalizer)))
+}
+
+/// The judgement on the provisioner of a volume, which needs no finalizer for that.
+fn judged_by(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    driver: &Driver,
+    volume: ObjectId,
+) -> Arc<FinalizerController> {
+    let volumes = context.of_resource(context.snapshot.object(volume).resource);
+    let sample = volumes.first().copied().unwrap_or(volume);
+    let finalizer = driver::finalizer_of_provisioners(context.snapshot);
+    judged_as(context, needs, Some(driver.clone()), sample, volume, finalizer)
+}
+
+fn judged_as(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    driver: Option<Driver>,
+    sample: ObjectId,
+    object: ObjectId,
+    (finalizer, text): (Symbol, &str),
+) -> Arc<FinalizerController> {
+    let (index, snapshot) = (&context.controllers, context.snapshot);
     let found = snapshot.object(object);
     let resource = snapshot.resources.get(found.resource);
-    let add_on = add_on(snapshot.text(finalizer), &resource.group, &resource.kind);
+    let add_on = add_on(text, &resource.group, &resource.kind);
     let is_limited = |id: &ObjectId| snapshot.facts.workload(*id).is_some_and(|facts| facts.limits.is_some());
     let limited = index.limited.get_or_init(|| workloads::all(context).filter(is_limited).collect());
     let scopes = limited.iter().map(|id| (*id, scope(snapshot, *id, add_on, object)));
     let asked = Asked {
-        sample: if question.exact { object } else { index.representative(snapshot, object, finalizer) },
+        sample,
         finalizer,
+        driver: driver.clone(),
         namespace: add_on.is_some_and(|add_on| add_on.own_namespace).then_some(found.namespace),
         not_handled: scopes.filter(|(_, scope)| *scope != Scope::Handles).collect(),
     };
@@ -94,10 +128,9 @@ fn judged(context: &SimContext<'_>, needs: &mut Needs, question: &Question) -> A
         let too_many = || Arc::new(FinalizerController::of(None, Liveness::Unread(why.to_owned())));
         return Arc::clone(index.too_many.get_or_init(too_many));
     }
-    let sample = asked.sample;
     let (controller, wanted) = judged.entry(asked).or_insert_with(|| {
         let mut wanted = Needs::default();
-        let controller = judge::judge(context, &mut wanted, sample, object, finalizer);
+        let controller = judge::judge(context, &mut wanted, sample, object, (finalizer, text), driver.as_ref());
         (Arc::new(controller), wanted)
     });
     needs.add(wanted);
@@ -175,6 +208,10 @@ pub(crate) fn held_by_these(
 ) -> Vec<(ObjectId, Symbol, Arc<FinalizerController>)> {
     let snapshot = context.snapshot;
     let mut kinds: FxHashSet<(ResourceId, Symbol)> = FxHashSet::default();
+    let is_of_driver = |sample: ObjectId, finalizer: &str, workload: ObjectId| {
+        let driver = Driver::of(snapshot, &mut Needs::default(), sample, finalizer);
+        driver.is_some_and(|driver| driver.is_run_by(snapshot, workload))
+    };
     for ((resource, finalizer), samples) in context.controllers.by_finalizer(snapshot) {
         let kind = snapshot.resources.get(*resource);
         let text = snapshot.text(*finalizer);
@@ -186,7 +223,7 @@ pub(crate) fn held_by_these(
             _ => {
                 candidates::may_control(snapshot, *workload, text, &kind.group)
                     || owned.contains(workload)
-                    || candidates::is_of_driver(snapshot.text(snapshot.object(*workload).name), text)
+                    || is_of_driver(samples[0], text, *workload)
             }
         };
         // Who added the finalizer is not read for this: every delete of a workload would read it of all finalizers.
