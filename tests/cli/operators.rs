@@ -251,6 +251,15 @@ fn operators_of_databases_take_the_data_along() {
         let ran = on(&objects, "plan postgresql/main -n vault --deny-effect=data-loss");
         says(&ran, &["REFUSED: a gate forbids it", "! DATA LOSS", "its volume is deleted with all data on it"]);
         assert_eq!(ran.code, 2, "{ran}");
+        let configured = |value: Value| {
+            let mut of_operator = object(("acid.zalan.do/v1", "OperatorConfiguration"), "pg", json!({}));
+            of_operator["configuration"] = json!({"kubernetes": {"enable_persistent_volume_claim_deletion": value}});
+            on(&[&objects[..], &[of_operator]].concat(), "plan postgresql/main -n vault")
+        };
+        says_not(&configured(json!(false)), &["DATA LOSS", "PersistentVolumeClaim/gold"]);
+        for deletes in [json!(true), json!(null)] {
+            says(&configured(deletes), &["DATA LOSS"]);
+        }
         let other = labelled(json!({"application": "spilo", "cluster-name": "other"}));
         let objects = [other, vec![objects[2].clone(), operator.clone()]].concat();
         says_not(&on(&objects, "plan postgresql/main -n vault"), &["DATA LOSS", "PersistentVolumeClaim/gold"]);

@@ -148,6 +148,21 @@ fn rook_keeps_the_keys_of_a_cluster_that_stays() {
     says(&on(&[going, at_ten()], "doctor"), &["force-remove the finalizer"]);
 }
 
+/// A workload that is called after the kind may be the controller, where its role or its namespace says whose it is.
+#[test]
+fn a_workload_that_is_called_after_the_kind_may_be_the_controller() {
+    let plan = |others: &[Value]| plan(("kubeflow.org/v1", "Profile"), "profile-finalizer", others);
+    let profiles = in_namespace(running("profiles-deployment"), "kubeflow");
+    for runs in [profiles, running("profile-controller")] {
+        let ran = plan(&[runs]);
+        depends(&ran, "may be its controller");
+        says(&ran, &["not certain"]);
+    }
+    for other in [running("profiles-deployment"), in_namespace(running("centraldashboard"), "kubeflow")] {
+        says(&plan(&[other]), &["STUCK: "]);
+    }
+}
+
 /// Argo CD's hooks and Argo's workflows hold objects of any kind, in any namespace.
 #[test]
 fn argo_lets_go_of_what_it_has_made() {

@@ -164,7 +164,7 @@ fn volumes_with_one_handle_lose_their_data_together() {
     says_not(&on(&[gold, volume, other("x.y", "h")], "plan pv/copy -o wide"), &["DATA LOSS"]);
 }
 
-/// R9.35: the CSI driver of NFS has written into the volumeHandle what it does with the data.
+/// R9.35: the CSI drivers of NFS and SMB have written into the volumeHandle what they do with the data.
 #[test]
 fn the_driver_of_nfs_may_keep_the_data() {
     let of = |driver: &str, handle: &str, line: &str| {
@@ -172,10 +172,15 @@ fn the_driver_of_nfs_may_keep_the_data() {
         volume["spec"]["csi"] = json!({"driver": driver, "volumeHandle": handle});
         on(&[gold, volume, object(LOCKER, "here", json!({}))], &format!("{line} -o wide"))
     };
-    let nfs = "nfs.csi.k8s.io";
+    let (nfs, smb) = ("nfs.csi.k8s.io", "smb.csi.k8s.io");
     for line in ["plan pvc/gold -n vault", "plan pv/pv1", "plan locker/here -n vault"] {
-        for handle in ["nas#share#pvc-1##archive", "nas#share#sub#pvc-1#Retain"] {
-            let ran = of(nfs, handle, line);
+        for (driver, handle) in [
+            (nfs, "nas#share#pvc-1##archive"),
+            (nfs, "nas#share#sub#pvc-1#Retain"),
+            (smb, "nas/share#pvc-1##retain"),
+            (smb, "nas/share#sub#pvc-1#archive"),
+        ] {
+            let ran = of(driver, handle, line);
             says(&ran, &["its provisioner keeps the data"]);
             says_not(&ran, &["DATA LOSS"]);
         }
@@ -186,9 +191,40 @@ fn the_driver_of_nfs_may_keep_the_data() {
         (nfs, "nas#share#retain#retain"),
         (nfs, "nas/share/pvc-1"),
         ("x.y", "nas#share#pvc-1##archive"),
+        (smb, "nas/share#pvc-1##"),
+        (smb, "nas/share#retain#pvc-1"),
     ] {
         says(&of(driver, handle, line), &["DATA LOSS"]);
     }
+}
+
+/// R9.35: the CSI driver of EFS keeps the files, unless a flag of its controller says otherwise.
+#[test]
+fn the_driver_of_efs_keeps_the_files() {
+    let of = |arguments: Value, line: &str| {
+        let [gold, mut volume] = claim("here");
+        volume["metadata"]["annotations"] = json!({"pv.kubernetes.io/provisioned-by": "efs.csi.aws.com"});
+        volume["spec"]["csi"] = json!({"driver": "efs.csi.aws.com", "volumeHandle": "fs-1::fsap-1"});
+        let mut controller = running("efs-csi-controller");
+        controller["spec"]["template"] = json!({"spec": {"containers": [{"name": "efs-plugin", "args": arguments}]}});
+        on(&[gold, volume, controller, object(LOCKER, "here", json!({}))], &format!("{line} -o wide"))
+    };
+    let flag = "--delete-access-point-root-dir";
+    for line in ["plan pvc/gold -n vault", "plan pv/pv1", "plan locker/here -n vault"] {
+        for arguments in [json!(["--v=2"]), json!([format!("{flag}=false")]), json!(null)] {
+            let ran = of(arguments, line);
+            says(&ran, &["keeps the files"]);
+            says_not(&ran, &["DATA LOSS"]);
+        }
+    }
+    for arguments in [json!([flag]), json!([format!("{flag}=true")]), json!([format!("{flag}=$(DELETES)")])] {
+        says(&of(arguments, "plan pvc/gold -n vault"), &["DATA LOSS"]);
+    }
+    // Where its controller isn't seen, nobody knows.
+    let [gold, mut volume] = claim("here");
+    volume["metadata"]["annotations"] = json!({"pv.kubernetes.io/provisioned-by": "efs.csi.aws.com"});
+    volume["spec"]["csi"] = json!({"driver": "efs.csi.aws.com", "volumeHandle": "fs-1::fsap-1"});
+    says(&on(&[gold, volume], "plan pvc/gold -n vault"), &["DATA LOSS"]);
 }
 
 /// R9.35: a volume goes with its claim only if its provisioner runs: its Lease, its workload or its CSIDriver shows that.

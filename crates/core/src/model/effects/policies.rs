@@ -83,6 +83,9 @@ const ACK: &str = "services.k8s.aws/deletion-policy";
 const CONFIG_CONNECTOR: &str = "cnrm.cloud.google.com/deletion-policy";
 const AZURE: &str = "serviceoperator.azure.com/reconcile-policy";
 const STRIMZI: &str = "strimzi.io/managed";
+/// What an OperatorConfiguration of Zalando's says of the claims of its clusters; by default, it deletes them
+/// (zalando/postgres-operator pkg/cluster/cluster.go:Delete, docs/reference/operator_parameters.md).
+const DELETES_CLAIMS: &str = "configuration.kubernetes.enable_persistent_volume_claim_deletion";
 /// The ServiceAccount as which Flux acts.
 const ACCOUNT: &str = "spec.serviceAccountName";
 
@@ -287,10 +290,14 @@ impl Policy {
 }
 
 impl PolicyFacts {
+    /// The kind that configures Zalando's operator.
+    pub(crate) const ZALANDO: (&'static str, &'static str) = ("acid.zalan.do", "OperatorConfiguration");
+
     /// Whether an object of a kind with these finalizers has any.
     pub(crate) fn are_possible<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> bool {
         let has_policy = |finalizer: &'t str| Policy::of(group, kind, std::iter::once(finalizer)).is_some();
         Policy::of_applier(group, kind).is_some()
+            || (group, kind) == PolicyFacts::ZALANDO
             || names_by_field(group, kind)
             || finalizers.any(|finalizer| has_policy(finalizer) || Pause::is_possible(finalizer))
     }
@@ -303,7 +310,17 @@ impl PolicyFacts {
         let policy = Policy::of(group, kind, finalizers.iter().copied()).or(Policy::of_applier(group, kind));
         let facts = policy.map(|policy| policy.read(object)).unwrap_or_default();
         let (pause, uses) = (Pause::read(finalizers, object), names_used(group, kind, object));
-        Some(PolicyFacts { pause, uses, ..facts })
+        let mut facts = PolicyFacts { pause, uses, ..facts };
+        if (group, kind) == PolicyFacts::ZALANDO {
+            let found = DELETES_CLAIMS.split('.').try_fold(object, |value, key| value.get(key));
+            facts.keep(DELETES_CLAIMS, found);
+        }
+        Some(facts)
+    }
+
+    /// Whether these are of an OperatorConfiguration of Zalando's that keeps claims.
+    pub(crate) fn keeps_claims(&self) -> bool {
+        self.is(DELETES_CLAIMS, "false")
     }
 
     fn keep(&mut self, field: &str, found: Option<&Value>) {

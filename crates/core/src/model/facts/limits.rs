@@ -80,6 +80,16 @@ pub(super) fn limits(workload: &Value) -> Option<Box<Limits>> {
     all.find(|limits| *limits != Limits::default()).map(Box::new)
 }
 
+/// Whether a container of a workload has a flag that isn't false, or whose value was not read.
+pub(super) fn has_flag(workload: &Value, flag: &str) -> bool {
+    let Some(template) = at(workload, &["spec", "template"]) else { return false };
+    let is_set = |(name, value): &(String, Setting)| {
+        let is_false = |text: &String| matches!(text.as_str(), "false" | "False" | "FALSE" | "f" | "F" | "0");
+        name == flag && !value.as_ref().is_ok_and(is_false)
+    };
+    list(at(template, &["spec", "containers"])).any(|container| settings(container, template).iter().any(is_set))
+}
+
 fn of_settings(settings: &[(String, Setting)]) -> Limits {
     // A flag that is repeated adds to its list.
     let values = |known: &str| {

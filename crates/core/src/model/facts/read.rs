@@ -11,7 +11,7 @@ use super::{
     RBAC, Required, ResourceClaimFacts, RoleFacts, ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts,
     SnapshotFacts, StorageClassFacts, StoredVersion, TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, VolumeHandle,
     Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
-    limits::limits,
+    limits::{has_flag, limits},
     said::in_one_line,
     values::{at, list, unix_seconds},
 };
@@ -79,8 +79,18 @@ pub fn may_have_facts<'t>(group: &str, kind: &str, finalizers: Option<impl Itera
 
 /// The top-level key, if it may contain facts; metadata apart.
 pub fn holds_facts(key: &str) -> Option<&'static str> {
-    const KEYS: [&str; 9] =
-        ["spec", "status", "endpoints", "webhooks", "provisioner", "parameters", "roleRef", "subjects", "rules"];
+    const KEYS: [&str; 10] = [
+        "spec",
+        "status",
+        "endpoints",
+        "webhooks",
+        "provisioner",
+        "parameters",
+        "roleRef",
+        "subjects",
+        "rules",
+        "configuration",
+    ];
     KEYS.into_iter().find(|known| *known == key)
 }
 
@@ -164,6 +174,10 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
         }
         (RBAC, "RoleBinding" | "ClusterRoleBinding") => return BindingFacts::read(object).map(Fact::Binding),
         (RBAC, "Role" | "ClusterRole") => return RoleFacts::read(object).map(Fact::Role),
+        PolicyFacts::ZALANDO => {
+            object.get("configuration")?;
+            return PolicyFacts::read(group, kind, &[], object).map(Fact::Policy);
+        }
         // The server omits an empty list of webhooks.
         ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
             return Some(Fact::Webhooks(WebhookFacts {
@@ -236,6 +250,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 claims,
                 selector,
                 limits: if kind == "ReplicaSet" { None } else { limits(object.0) },
+                deletes_files: has_flag(object.0, VolumeData::DELETES_FILES),
                 requires: required_by_pods(object),
             })
         }
@@ -255,7 +270,9 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let wanted = object.number(&["status", "desiredNumberScheduled"]);
             let selector = selector(at(object.0, &["spec", "selector"]));
             let (limits, requires) = (limits(object.0), required_by_pods(object));
-            Fact::Workload(WorkloadFacts { wanted, ready, selector, limits, requires, ..WorkloadFacts::default() })
+            let deletes_files = has_flag(object.0, VolumeData::DELETES_FILES);
+            let default = WorkloadFacts::default();
+            Fact::Workload(WorkloadFacts { wanted, ready, selector, limits, requires, deletes_files, ..default })
         }
         ("batch", "Job") => {
             let managed_by = object.name(&["spec", "managedBy"]).filter(|name| name != JobFacts::BUILT_IN);
@@ -452,7 +469,7 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
     let failure = object.text(&["status", "message"]).filter(|_| phase.as_deref() == Some("Failed"));
     let [driver, handle] = ["driver", "volumeHandle"].map(|key| object.name(&["spec", "csi", key]));
     let handle = driver.zip(handle).map(|(driver, handle)| VolumeHandle { driver, handle });
-    let kept = handle.as_ref().filter(|csi| VolumeFacts::is_kept(csi)).map(|_| VolumeData::KeptByDriver);
+    let kept = handle.as_ref().and_then(VolumeFacts::kept);
     VolumeFacts {
         reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]).map(Into::into),
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}").into()),

@@ -121,6 +121,9 @@ pub struct WorkloadFacts {
     /// Which objects its program handles, if something limits them. Not of a ReplicaSet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Box<Limits>>,
+    /// Whether it is a driver of volumes that deletes files which it keeps by default.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deletes_files: bool,
     /// What its pods name that somebody must have made, and can't be created without (R9.44).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<Required>,

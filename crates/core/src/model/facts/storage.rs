@@ -57,6 +57,14 @@ pub enum VolumeData {
     KeptByClass(String),
     /// Its CSI driver keeps it: its volumeHandle says so.
     KeptByDriver,
+    /// Its CSI driver keeps it unless it runs with [`VolumeData::DELETES_FILES`].
+    KeptByDefault,
+}
+
+impl VolumeData {
+    /// The flag with which the driver of EFS deletes the files of an access point with it
+    /// (kubernetes-sigs/aws-efs-csi-driver `cmd/main.go`).
+    pub const DELETES_FILES: &'static str = "--delete-access-point-root-dir";
 }
 
 /// What a StorageClass says of the data of its volumes.
@@ -98,17 +106,30 @@ impl VolumeFacts {
     /// `spec.persistentVolumeReclaimPolicy` of volumes that are deleted with their data once their claim is gone.
     pub const DELETE: &'static str = "Delete";
 
-    /// Whether the driver of NFS keeps the data of a volume that it deletes, as it has written into the volumeHandle
-    /// (kubernetes-csi/csi-driver-nfs `pkg/nfs/controllerserver.go:getNfsVolFromID`, `:DeleteVolume`). Without a word
-    /// there, a flag of the driver decides, whose default deletes.
-    pub(crate) fn is_kept(csi: &VolumeHandle) -> bool {
-        let on_delete = || csi.handle.split('#').nth(4).unwrap_or_default().to_ascii_lowercase();
-        csi.driver == "nfs.csi.k8s.io" && matches!(on_delete().as_str(), "retain" | "archive")
+    /// Whether a CSI driver keeps the data of a volume that it deletes. Those of NFS and SMB have written that into the
+    /// volumeHandle (kubernetes-csi/csi-driver-nfs `pkg/nfs/controllerserver.go:getNfsVolFromID`, `:DeleteVolume`,
+    /// kubernetes-csi/csi-driver-smb `pkg/smb/controllerserver.go:getSmbVolFromID`, `:DeleteVolume`). Without a word
+    /// there, a flag of the driver decides, whose default deletes. That of EFS deletes an access point, and its files
+    /// only if a flag says so (kubernetes-sigs/aws-efs-csi-driver `pkg/driver/controller.go:DeleteVolume`).
+    pub(crate) fn kept(csi: &VolumeHandle) -> Option<VolumeData> {
+        let part = match csi.driver.as_str() {
+            "nfs.csi.k8s.io" => 4,
+            "smb.csi.k8s.io" => 3,
+            "efs.csi.aws.com" => return Some(VolumeData::KeptByDefault),
+            _ => return None,
+        };
+        let on_delete = csi.handle.split('#').nth(part).unwrap_or_default().to_ascii_lowercase();
+        matches!(on_delete.as_str(), "retain" | "archive").then_some(VolumeData::KeptByDriver)
     }
 
     /// Whether its CSI driver keeps the data.
     pub(crate) fn is_kept_by_driver(&self) -> bool {
         self.data.as_deref() == Some(&VolumeData::KeptByDriver)
+    }
+
+    /// Whether its CSI driver keeps the data, unless a flag of the driver says otherwise.
+    pub(crate) fn is_kept_by_default(&self) -> bool {
+        self.data.as_deref() == Some(&VolumeData::KeptByDefault)
     }
 
     /// The StorageClass that says whether its provisioner keeps the data.

@@ -6,7 +6,7 @@ use crate::{
         effects::EffectKind,
         facts::{VolumeDeleter, VolumeFacts},
     },
-    simulate::recreators::Survival,
+    simulate::{controllers::provisioner_of, recreators::Survival},
     wording::some_of,
 };
 
@@ -19,6 +19,10 @@ const DELETE: &str = "Delete";
 const RETAIN: &str = "Retain";
 /// Finalizers whose controllers delete the data with the volume (KEP-2644, honouring the reclaim policy).
 const DELETES_DATA: &[&str] = &["external-provisioner.volume.kubernetes.io/finalizer", "kubernetes.io/pv-controller"];
+
+/// What is said of a volume whose files its driver keeps by default.
+const UNLINKED: &str = "its driver deletes the access point, and keeps the files (it runs without \
+                        --delete-access-point-root-dir)";
 
 /// What is said of a volume whose data its provisioner keeps.
 const ARCHIVED: &str = "its provisioner keeps the data, and may rename the folder to archived-… (onDelete or \
@@ -57,8 +61,8 @@ impl SideEffects<'_, '_> {
                     volume,
                 );
             }
-            Some(VolumeFacts::DELETE) if self.is_archived(volume) => {
-                self.add_about(claim, EffectKind::DataKept, ARCHIVED, volume);
+            Some(VolumeFacts::DELETE) if let Some(kept) = self.kept(volume) => {
+                self.add_about(claim, EffectKind::DataKept, kept, volume);
             }
             Some(VolumeFacts::DELETE) => {
                 let twins = self.twins(volume);
@@ -83,6 +87,22 @@ impl SideEffects<'_, '_> {
             }
             _ => self.add_unread(claim, lost, "its volume's reclaim policy could not be read", Some(volume)),
         }
+    }
+
+    /// Why the data of a deleted volume is kept all the same, if it is.
+    fn kept(&mut self, volume: ObjectId) -> Option<&'static str> {
+        if self.context.snapshot.facts.volume(volume).is_some_and(VolumeFacts::is_kept_by_default) {
+            return self.keeps_files(volume).then_some(UNLINKED);
+        }
+        self.is_archived(volume).then_some(ARCHIVED)
+    }
+
+    /// Whether the workloads of a volume's driver are seen to run without the flag that deletes the files.
+    fn keeps_files(&mut self, volume: ObjectId) -> bool {
+        let provisioner = provisioner_of(self.context, &mut self.needs, volume);
+        let facts = &self.context.snapshot.facts;
+        let keeps = |id: &ObjectId| facts.workload(*id).is_some_and(|facts| !facts.deletes_files);
+        provisioner.is_some_and(|it| !it.running.is_empty() && it.running.iter().all(keeps))
     }
 
     /// Whether the StorageClass of a volume, or its volumeHandle, says that its provisioner keeps the data.
@@ -173,9 +193,9 @@ impl SideEffects<'_, '_> {
 
     /// A volume that is deleted because its claim is gone.
     pub(super) fn reclaimed(&mut self, volume: ObjectId) {
-        match self.is_archived(volume) {
-            true => self.add(volume, EffectKind::DataKept, ARCHIVED),
-            false => {
+        match self.kept(volume) {
+            Some(kept) => self.add(volume, EffectKind::DataKept, kept),
+            None => {
                 let twins = self.twins(volume);
                 let lost = format!("it is deleted with all its data (reclaim policy Delete){twins}");
                 self.add(volume, EffectKind::DataLost, lost);
@@ -199,8 +219,8 @@ impl SideEffects<'_, '_> {
             .any(|finalizer| DELETES_DATA.contains(&snapshot.text(*finalizer)));
         let bound = facts.phase.as_deref() == Some("Bound");
         match facts.reclaim_policy.as_deref() {
-            Some(VolumeFacts::DELETE) if self.is_archived(volume) => {
-                self.add(volume, EffectKind::DataKept, ARCHIVED);
+            Some(VolumeFacts::DELETE) if let Some(kept) = self.kept(volume) => {
+                self.add(volume, EffectKind::DataKept, kept);
             }
             Some(VolumeFacts::DELETE) if deletes_data => {
                 let once = if bound { " once its claim is deleted" } else { "" };

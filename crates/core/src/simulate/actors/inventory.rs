@@ -107,7 +107,22 @@ impl World<'_, '_> {
             }
         }
         listed.retain(|id| self.exists(*id) && self.goes_with(*id, policy, inventory));
+        if policy == Policy::Zalando && self.keeps_claims() {
+            let (snapshot, claims) = (self.context.snapshot, self.context.built_in.claims);
+            listed.retain(|id| Some(snapshot.object(*id).resource) != claims);
+        }
         listed
+    }
+
+    /// Whether every OperatorConfiguration of Zalando's says that claims are kept, as far as there is one.
+    fn keeps_claims(&mut self) -> bool {
+        let snapshot = self.context.snapshot;
+        let (group, kind) = PolicyFacts::ZALANDO;
+        let Some(kind) = snapshot.resources.by_group_kind(group, kind) else { return false };
+        let configurations = self.context.of_resource(kind);
+        self.needs.facts.extend(configurations.iter().filter(|id| snapshot.facts.policy(**id).is_none()));
+        let keeps = |id: &ObjectId| snapshot.facts.policy(*id).is_some_and(PolicyFacts::keeps_claims);
+        !configurations.is_empty() && configurations.iter().all(keeps)
     }
 
     /// Schedules what an operator deletes once an object is gone, without having had a finalizer there. What can't be

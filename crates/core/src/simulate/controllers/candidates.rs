@@ -144,7 +144,10 @@ pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<(Obje
         return parts.filter(is_free).map(|id| (id, called(id))).collect();
     }
     let named = by_kind(context, asked);
-    let is_after = |id: ObjectId| names_of(snapshot, id).map(|name| hits(name, &words)).max().unwrap_or(0);
+    let is_after = |id: ObjectId| {
+        let hits = names_of(snapshot, id).map(|name| hits(name, &words)).max().unwrap_or(0);
+        hits.max(usize::from(is_of_kind(snapshot, id, asked, &words)))
+    };
     // What the operator makes for its objects is no operator.
     let is_made = |id: &ObjectId| {
         let owners = &snapshot.object(*id).owners;
@@ -157,6 +160,18 @@ pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<(Obje
     after.sort_by_key(|(id, hits)| (!called(*id), Reverse(*hits)));
     let named = named.iter().map(|id| (*id, true));
     named.chain(after.into_iter().map(|(id, _)| (id, called(id)))).collect()
+}
+
+/// Whether a workload is called after the object's kind, where other words tell whose that is: Kubeflow's
+/// `profiles-deployment` in the namespace `kubeflow`.
+fn is_of_kind(snapshot: &Snapshot, workload: ObjectId, asked: &Asked<'_>, words: &[&str]) -> bool {
+    let resource = snapshot.resources.get(asked.resource);
+    let kind = resource.kind.to_ascii_lowercase();
+    let is_kind = |part: &str| part == kind || part == resource.plural;
+    !is_built_in_group(asked.group)
+        && !COMMON.contains(&kind.as_str())
+        && names_of(snapshot, workload).any(|name| name.split('-').any(is_kind))
+        && (has_role(snapshot, workload) || hits(snapshot.namespace(workload), words) > 0)
 }
 
 /// The workloads that the kind itself names, the most telling first.

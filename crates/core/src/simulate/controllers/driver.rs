@@ -133,7 +133,17 @@ fn is_beside(snapshot: &Snapshot, workload: ObjectId) -> bool {
         || snapshot.name(workload).split('-').any(|part| BESIDE.contains(&part))
 }
 
-/// The provisioner of a volume without a finalizer, which deletes it once its claim is gone, if it is not seen to run:
+/// The provisioner of a volume, whatever finalizers that has.
+pub(crate) fn provisioner_of(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    volume: ObjectId,
+) -> Option<Arc<FinalizerController>> {
+    let driver = Driver::of_volume(context.snapshot.facts.volume(volume)?)?;
+    Some(super::judged_by(context, needs, &driver, volume))
+}
+
+/// The provisioner of a volume, which deletes it once its claim is gone, if it is not seen to run:
 /// it is known not to, or all that could show it was read and shows nothing.
 pub(crate) fn unseen_provisioner(
     context: &SimContext<'_>,

@@ -29,7 +29,7 @@ use super::{
 
 pub use controller::{Controllers, FinalizerController, Paused};
 use driver::Driver;
-pub(crate) use driver::unseen_provisioner;
+pub(crate) use driver::{provisioner_of, unseen_provisioner};
 pub(crate) use index::ControllerIndex;
 use index::{Asked, Scope};
 use recorded::{of_finalizer, tells_nobody};
