@@ -330,3 +330,75 @@ fn a_volume_waits_until_it_is_detached() {
         says_not(&on(&objects, "doctor"), &["VolumeAttachment/csi-1"]);
     }
 }
+
+const APPLICATION: (&str, &str) = ("argoproj.io/v1alpha1", "Application");
+
+/// R9.40: a hook of Argo CD stays while the operation that made it runs, which can be ended.
+#[test]
+fn a_hook_waits_until_its_operation_ends() {
+    let deleted = json!({"finalizers": ["argocd.argoproj.io/hook-finalizer"],
+        "deletionTimestamp": "2026-03-01T07:00:00Z"});
+    let job = object(("batch/v1", "Job"), "migrate", deleted);
+    let application = |operation: Value| {
+        let mut application = object(APPLICATION, "shop", json!({"namespace": "argocd"}));
+        application["spec"] = json!({"project": "default", "destination": {"namespace": "vault"}});
+        application["status"] = json!({"operationState": operation});
+        application
+    };
+    let with = |operation: Value, line: &str| {
+        on(&[job.clone(), application(operation), running("argocd-application-controller"), at_ten()], line)
+    };
+    let waited = json!({"phase": "Running", "message": "waiting for deletion of hook batch/Job/migrate"});
+    let listed = json!({"phase": "Running", "syncResult": {"resources": [
+        {"group": "batch", "kind": "Job", "namespace": "vault", "name": "migrate", "hookType": "PreSync"}]}});
+    for operation in [waited, listed] {
+        let ran = with(operation.clone(), "doctor");
+        says(
+            &ran,
+            &["Job/migrate is a hook of the operation of Application/shop -n argocd, which runs.", "end the op"],
+        );
+        says(&ran, &[r#"shop -n argocd --type=merge -p '{"status":{"operationState":{"phase":"Terminating"}}}'"#]);
+        says(
+            &with(operation.clone(), "explain job/migrate -n vault"),
+            &["DEPENDS ON CONTROLLER: ", "Application/shop"],
+        );
+        let mut ended = operation;
+        ended["phase"] = json!("Succeeded");
+        says_not(&with(ended, "doctor"), &["Application/shop"]);
+    }
+    let other =
+        json!({"phase": "Running", "message": "waiting for completion of hook batch/Job/seed and 2 more hooks"});
+    says_not(&with(other, "doctor"), &["Application/shop"]);
+}
+
+/// Argo CD deletes nothing of an Application before somebody approves the delete of what has Delete=confirm.
+#[test]
+fn an_application_waits_until_its_deletion_is_approved() {
+    let application = |more: Value| {
+        let finalizers = json!(["resources-finalizer.argocd.argoproj.io"]);
+        let mut application = object(APPLICATION, "shop", json!({"finalizers": finalizers}));
+        application["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        application["spec"] = json!({"destination": {"server": "https://kubernetes.default.svc"}});
+        application["status"] = json!({"resources": [{"version": "v1", "kind": "ConfigMap", "namespace": "vault",
+            "name": "rates", "requiresDeletionConfirmation": true}]});
+        application
+    };
+    let with = |more: Value, line: &str| {
+        let rates = object(("v1", "ConfigMap"), "rates", json!({}));
+        on(&[application(more), rates, running("argocd-application-controller"), at_ten()], line)
+    };
+    let held = "ConfigMap/rates has Delete=confirm: somebody must approve that";
+    let going = "2026-03-01T07:00:00Z";
+    let approved = |at: &str| json!({"argocd.argoproj.io/deletion-approved": at});
+    for more in [json!({}), json!({"annotations": approved("2026-03-01T06:00:00Z")})] {
+        says(&with(more.clone(), "plan application/shop -n vault"), &["DEPENDS ON CONTROLLER: ", held]);
+        let mut more = more;
+        more["deletionTimestamp"] = json!(going);
+        says(&with(more.clone(), "explain application/shop -n vault"), &["until somebody approves that", held]);
+        let annotation =
+            format!(r#"{{"metadata":{{"annotations":{{"argocd.argoproj.io/deletion-approved":"{going}"}}}}}}"#);
+        says(&with(more, "doctor"), &[held, "approve it", &annotation]);
+    }
+    let more = json!({"deletionTimestamp": going, "annotations": approved("2026-03-01T08:00:00Z")});
+    says_not(&with(more, "doctor"), &["Delete=confirm"]);
+}

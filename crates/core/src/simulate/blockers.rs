@@ -422,7 +422,10 @@ fn inspect_living(world: &mut World<'_, '_>, object: ObjectId) -> State {
             Address::Unmappable | Address::InvalidScope | Address::DoubtedPath
         )
     });
-    if !world.may_write(object) || world.refused.contains_key(&object) {
+    if world.context.snapshot.facts.runs_hooks(object) {
+        // Its operation may end.
+        State::Unknown
+    } else if !world.may_write(object) || world.refused.contains_key(&object) {
         State::Stuck
     } else if !immune && world.doubtful.contains(&object) {
         State::Unknown

@@ -6,6 +6,7 @@ use std::{
 };
 
 use rustc_hash::FxHashSet;
+use serde_json::json;
 
 use crate::{
     command_line::ShellCommand,
@@ -15,6 +16,7 @@ use crate::{
         finding::one_cause,
         losses::Losses,
     },
+    document::rfc3339,
     model::{
         ObjectId, ResourceId, Symbol,
         effects::{EffectKind, Pause, Severity, When, known_finalizer},
@@ -247,6 +249,10 @@ fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> 
         let users = holds.iter().flat_map(|(finalizer, _)| case.stage.users_that_keep(*id, *finalizer).found);
         let users: Vec<ObjectId> = users.collect();
         if !users.is_empty() {
+            if users.iter().all(|user| case.snapshot().facts.runs_hooks(*user)) {
+                let named = case.names(&users, Some(*id));
+                return Some(format!("{} is a hook of the operation of {named}, which runs.", whose(*id)));
+            }
             let taken = users.iter().all(|user| case.snapshot().facts.is_being_taken(*user));
             let until = if taken { " until that is ready to use" } else { "" };
             let said = users.iter().find_map(|user| case.snapshot().facts.why_not_deleted(*user));
@@ -394,6 +400,12 @@ fn remedies(
         let look = objects.iter().take(1).filter_map(|id| commands.get(*id));
         remedies.push(Remedy::new("check the object's status and its controller", look));
     }
+    let users = objects.iter().flat_map(|id| holds.iter().map(|(finalizer, _)| (*id, *finalizer)));
+    let users = sorted(users.flat_map(|(id, finalizer)| case.stage.users_that_keep(id, finalizer).found));
+    let ends = json!({"status": {"operationState": {"phase": "Terminating"}}});
+    let operations = users.iter().filter(|user| case.snapshot().facts.runs_hooks(**user));
+    let end = operations.filter_map(|user| commands.merge(*user, &ends));
+    remedies.push(Remedy::new("end the operation", end));
     remedies.extend(controllers_say(case, holds));
     remedies.extend(why_not_ready(case, holds));
     let waiting = waiting_in_the_foreground(case, related);
@@ -471,14 +483,23 @@ fn resume(case: &Case<'_>, code: Code, holds: &[Hold], objects: &[ObjectId]) -> 
     if places.is_empty() {
         return None;
     }
-    let commands = places.into_iter().filter_map(|(id, pause)| case.commands().merge(id, &pause.resuming()?));
+    let commands = places.into_iter().filter_map(|(id, pause)| {
+        let deleted = case.snapshot().object(id).deleted.get().map(rfc3339);
+        case.commands().merge(id, &pause.resuming(deleted.as_deref())?)
+    });
     let commands: Vec<ShellCommand> = commands.collect();
     if commands.is_empty() {
         let look = objects.iter().take(1).filter_map(|id| case.commands().get(*id));
         return Some(Remedy::new("see what it waits for, and delete that", look));
     }
-    let then =
-        if code == Code::ArmedDeletion { "resume it: its controller then does all of that" } else { "resume it" };
+    let is_approval = |(_, controller): &Hold| {
+        controller.paused.as_ref().is_some_and(|paused| matches!(paused.pause, Pause::Approval(_)))
+    };
+    let resume = if holds.iter().any(is_approval) { "approve it" } else { "resume it" };
+    let then = match code {
+        Code::ArmedDeletion => format!("{resume}: its controller then does all of that"),
+        _ => resume.to_owned(),
+    };
     Some(Remedy::new(then, commands).deciding(code == Code::ArmedDeletion))
 }
 

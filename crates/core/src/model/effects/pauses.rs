@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::model::facts::unix_seconds;
+
 /// What makes a controller leave an object alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -13,6 +15,8 @@ pub enum Pause {
     Field(String),
     /// A condition, with its message: the controller waits for what it names.
     Condition(String),
+    /// Somebody must approve the deletion of this, once the object is being deleted.
+    Approval(String),
 }
 
 /// How an object can say that its controller leaves it alone.
@@ -23,7 +27,13 @@ enum Sign {
     Field(&'static str, &'static str),
     /// A condition with this status.
     Condition(&'static str, &'static str),
+    /// An object that it lists is deleted only once an annotation approves that.
+    Confirm,
 }
+
+/// The annotation of an Application that approves its deletion, with a time that is not before that
+/// (argoproj/argo-cd pkg/apis/application/v1alpha1/types.go:IsDeletionConfirmed).
+const APPROVED: &str = "argocd.argoproj.io/deletion-approved";
 
 /// A controller that can be paused: its finalizers, and how an object says so.
 struct Pausable {
@@ -54,7 +64,11 @@ const PAUSABLE: &[Pausable] = &[
     // argoproj/argo-cd controller/appcontroller.go:canProcessApp
     Pausable {
         finalizers: &["resources-finalizer.argocd.argoproj.io", "resources-finalizer.argocd.argoproj.io/*"],
-        signs: &[Sign::Annotation("argocd.argoproj.io/skip-reconcile", &["true", "True", "TRUE", "t", "T", "1"])],
+        signs: &[
+            Sign::Annotation("argocd.argoproj.io/skip-reconcile", &["true", "True", "TRUE", "t", "T", "1"]),
+            // argoproj/argo-cd controller/appcontroller.go:finalizeApplicationDeletion
+            Sign::Confirm,
+        ],
     },
     // flux-iac/tofu-controller controllers/tf_controller.go:Reconcile
     Pausable { finalizers: &["finalizers.tf.contrib.fluxcd.io"], signs: &[Sign::Field("spec.suspend", "true")] },
@@ -71,7 +85,7 @@ impl Pausable {
 /// Whether an annotation pauses a controller.
 pub(crate) fn is_pausing_annotation(key: &str) -> bool {
     let is_it = |sign: &Sign| matches!(sign, Sign::Annotation(known, _) if *known == key);
-    PAUSABLE.iter().flat_map(|pausable| pausable.signs).any(is_it)
+    key == APPROVED || PAUSABLE.iter().flat_map(|pausable| pausable.signs).any(is_it)
 }
 
 /// Whether a finalizer's controller is one of Cluster API's, which pause all that belongs to a paused Cluster.
@@ -97,15 +111,18 @@ impl Pause {
             Pause::Annotation(key) => format!("paused by the annotation {key}"),
             Pause::Field(field) => format!("paused by {field}"),
             Pause::Condition(said) => said.clone(),
+            Pause::Approval(of) => format!("{of} has Delete=confirm: somebody must approve that"),
         }
     }
 
-    /// The merge patch that resumes the controller; `None` if a field doesn't decide that.
-    pub(crate) fn resuming(&self) -> Option<Value> {
+    /// The merge patch that resumes the controller of an object that is being deleted since this time; `None` if no
+    /// field decides that.
+    pub(crate) fn resuming(&self, deleted: Option<&str>) -> Option<Value> {
         match self {
             Pause::Annotation(key) => Some(json!({"metadata": {"annotations": {key: null}}})),
             Pause::Field(field) => Some(field.rsplit('.').fold(Value::Null, |value, key| json!({ key: value }))),
             Pause::Condition(_) => None,
+            Pause::Approval(_) => Some(json!({"metadata": {"annotations": {APPROVED: deleted?}}})),
         }
     }
 }
@@ -127,6 +144,17 @@ impl Sign {
                 let found = conditions.find(|condition| condition["type"] == kind && condition["status"] == status)?;
                 let message = found["message"].as_str().unwrap_or_default().trim_end_matches('.');
                 Some(Pause::Condition(format!("{kind}: {message}")))
+            }
+            Sign::Confirm => {
+                let mut resources = object.pointer("/status/resources")?.as_array()?.iter();
+                let found = resources.find(|resource| resource["requiresDeletionConfirmation"] == json!(true))?;
+                let approved = object["metadata"]["annotations"][APPROVED].as_str();
+                // An approval of before counts for nothing.
+                let seconds = |time: &Value| time.as_i64().or_else(|| unix_seconds(time.as_str()?));
+                let deleted = seconds(&object["metadata"]["deletionTimestamp"]);
+                let is_approved = approved.and_then(unix_seconds).zip(deleted).is_some_and(|(at, since)| at >= since);
+                let [kind, name] = ["kind", "name"].map(|key| found[key].as_str().unwrap_or_default());
+                (!is_approved).then(|| Pause::Approval(format!("{kind}/{name}")))
             }
         }
     }

@@ -36,7 +36,11 @@ pub enum Naming {
     Fact,
     /// By what the facts of the object that they keep say.
     OfKept,
+    /// By what a running operation of theirs has made, anywhere.
+    Operation,
 }
+
+const APPLICATION: (&str, &str) = ("argoproj.io", "Application");
 
 /// A volume, as long as a Node has it.
 const ATTACHED: KnownUsers = KnownUsers {
@@ -84,7 +88,7 @@ const USERS: &[KnownUsers] = &[
     KnownUsers {
         finalizer: "resources-finalizer.argocd.argoproj.io",
         of: "AppProject",
-        kinds: &[("argoproj.io", "Application")],
+        kinds: &[APPLICATION],
         naming: Naming::Field("spec.project"),
         ..KEEP
     },
@@ -126,6 +130,13 @@ const USERS: &[KnownUsers] = &[
         of: "AKSNodeClass",
         kinds: &[("karpenter.sh", "NodeClaim")],
         naming: Naming::Field("spec.nodeClassRef.name"),
+        ..KEEP
+    },
+    // argoproj/gitops-engine pkg/sync/sync_context.go:Sync, pkg/sync/hook/hook.go:HookFinalizer
+    KnownUsers {
+        finalizer: "argocd.argoproj.io/hook-finalizer",
+        kinds: &[APPLICATION],
+        naming: Naming::Operation,
         ..KEEP
     },
     // kubernetes-csi/external-attacher pkg/controller/csi_handler.go:SyncNewOrUpdatedPersistentVolume
@@ -176,9 +187,38 @@ pub(crate) fn names_by_field(group: &str, kind: &str) -> bool {
 pub(crate) fn names_used(group: &str, kind: &str, object: &Value) -> Vec<String> {
     let mut names = Vec::new();
     naming_fields(group, kind).for_each(|field| texts(object, field, &mut names));
+    if (group, kind) == APPLICATION {
+        names.extend(hooks_of(object));
+    }
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// The hooks that the running operation of an Application has made, as [`hook`] writes them: those that it lists, and the
+/// one that it says it waits for.
+fn hooks_of(application: &Value) -> Vec<String> {
+    let operation = &application["status"]["operationState"];
+    if operation["phase"] != "Running" {
+        return Vec::new();
+    }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let listed = operation["syncResult"]["resources"].as_array().into_iter().flatten();
+    let hooks = listed.filter(|resource| !text(&resource["hookType"]).is_empty());
+    let hooks = hooks.map(|it| hook(&text(&it["kind"]), &text(&it["namespace"]), &text(&it["name"])));
+    // `waiting for deletion of hook batch/Job/migrate and 2 more hooks`
+    let message = text(&operation["message"]);
+    let waited = message.split_once(" of hook ").and_then(|(_, rest)| rest.split_whitespace().next());
+    let waited = waited.and_then(|waited| waited.rsplit_once('/')).map(|(kind, name)| {
+        let kind = kind.rsplit('/').next().unwrap_or(kind);
+        hook(kind, &text(&application["spec"]["destination"]["namespace"]), name)
+    });
+    hooks.chain(waited).collect()
+}
+
+/// What an operation has made, as a name that nothing else has.
+pub(crate) fn hook(kind: &str, namespace: &str, name: &str) -> String {
+    format!("{kind}/{namespace}/{name}")
 }
 
 /// The texts at a path of keys, in every item of the lists on the way.

@@ -54,6 +54,7 @@ pub use storage::{
     ClaimFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, VolumeData, VolumeDeleter, VolumeFacts,
     VolumeHandle,
 };
+pub(in crate::model) use values::unix_seconds;
 pub use webhooks::{Webhook, WebhookFacts, WebhookRule};
 
 /// The facts of one kind.
@@ -524,6 +525,11 @@ impl Facts {
             Some(Fact::VolumeSnapshotContent(facts)) => Some(facts.snapshot.as_slice()),
             _ => None,
         }
+    }
+
+    /// Whether an object is an Application with a running operation that has made hooks.
+    pub fn runs_hooks(&self, object: ObjectId) -> bool {
+        self.policy(object).is_some_and(|facts| facts.uses.iter().any(|used| used.contains('/')))
     }
 
     /// Renumbers objects; drops the facts of those without a new id.

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use crate::{
     model::{
         ObjectId, ResourceId, Symbol,
-        effects::{Naming, known_users},
+        effects::{Naming, hook, known_users},
     },
     simulate::{context::SimContext, index::Keepers, world::World},
 };
@@ -33,12 +33,15 @@ impl SimContext<'_> {
         let mut keepers = Keepers { how: Some(users), ..Keepers::default() };
         let uses = |user, name: &str| snapshot.facts.uses(user).map(|uses| uses.iter().any(|used| used == name));
         for user in kinds.flat_map(|kind| self.of_resource(kind).iter().copied()) {
-            let is_near = kept.namespace.is_empty() || snapshot.object(user).namespace == kept.namespace;
+            let is_near = kept.namespace.is_empty()
+                || users.naming == Naming::Operation
+                || snapshot.object(user).namespace == kept.namespace;
             let name = snapshot.text(kept.name);
             let names_it = match users.naming {
                 Naming::Namespace => Some(true),
                 Naming::Label(key) => Some(snapshot.label(user, key) == Some(name)),
                 Naming::Field(_) | Naming::Fact => uses(user, name),
+                Naming::Operation => uses(user, &hook(&resource.kind, snapshot.text(kept.namespace), name)),
                 Naming::OfKept => {
                     let other = snapshot.object(user);
                     uses(object, &format!("{}/{}", snapshot.text(other.namespace), snapshot.text(other.name)))

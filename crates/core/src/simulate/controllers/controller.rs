@@ -47,6 +47,7 @@ impl Paused {
         match self.pause {
             Pause::Annotation(_) | Pause::Field(_) => "somebody resumes it",
             Pause::Condition(_) => "what its condition names is gone",
+            Pause::Approval(_) => "somebody approves that",
         }
     }
 }
