@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{DELETED, LOCKER, claim, object, on, running, says, says_not},
-    field::{at_ten, namespace},
+    agree::{DELETED, LOCKER, claim, object, on, owners, running, says, says_not},
+    field::{at_ten, namespace, node, pod},
 };
 
 const CLUSTER: (&str, &str) = ("cluster.x-k8s.io/v1beta1", "Cluster");
+const NODE_CLAIM: (&str, &str) = ("karpenter.sh/v1", "NodeClaim");
 const MACHINE: (&str, &str) = ("cluster.x-k8s.io/v1beta1", "Machine");
 
 /// A controller leaves a paused object alone, runs or not: somebody must resume it, which comes first.
@@ -401,4 +402,61 @@ fn an_application_waits_until_its_deletion_is_approved() {
     }
     let more = json!({"deletionTimestamp": going, "annotations": approved("2026-03-01T08:00:00Z")});
     says_not(&with(more, "doctor"), &["Delete=confirm"]);
+}
+
+/// Karpenter evicts the pods of a Node, and waits for those that nobody may evict, unless its NodeClaim sets it a time.
+#[test]
+fn karpenter_waits_for_pods_that_nobody_may_evict() {
+    let karpenter = || json!({"namespace": null, "finalizers": ["karpenter.sh/termination"]});
+    let mut worker = node("True", "2026-03-01T10:00:00Z");
+    worker["metadata"].as_object_mut().unwrap().extend(karpenter().as_object().unwrap().clone());
+    worker["metadata"]["ownerReferences"] = owners(NODE_CLAIM, &["c1"]);
+    let node_claim = |spec: Value, more: Value| {
+        let mut claim = object(NODE_CLAIM, "c1", karpenter());
+        claim["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        claim["spec"] = spec;
+        claim
+    };
+    let web = |annotations: Value| pod("web", json!({"labels": {"app": "web"}, "annotations": annotations}));
+    let budget = |selector: Value, allowed: i64| {
+        let mut budget = object(("policy/v1", "PodDisruptionBudget"), "web", json!({}));
+        budget["spec"] = json!({"minAvailable": 1, "selector": selector});
+        budget["status"] = json!({"disruptionsAllowed": allowed});
+        budget
+    };
+    let with = |claim: Value, pod: Value, budget: Value, line: &str| {
+        let mut worker = worker.clone();
+        if let Some(deleted) = claim["metadata"].get("deletionTimestamp") {
+            worker["metadata"]["deletionTimestamp"] = deleted.clone();
+        }
+        let rest = [running("karpenter"), namespace(json!({})), at_ten()];
+        on(&[&[claim, worker, pod, budget], &rest[..]].concat(), line)
+    };
+    let (labels, plain) = (json!({"matchLabels": {"app": "web"}}), json!({}));
+    let (by_budget, by_pod) = ("allows no eviction of Pod/web -n vault", "Pod/web -n vault has karpenter.sh/do-not");
+    for (annotations, budget, said) in [
+        (plain.clone(), budget(labels.clone(), 0), by_budget),
+        (plain.clone(), budget(json!({}), 0), by_budget),
+        (json!({"karpenter.sh/do-not-disrupt": "true"}), budget(labels.clone(), 1), by_pod),
+    ] {
+        let of = |spec: Value, more: Value, line: &str| {
+            with(node_claim(spec, more), web(annotations.clone()), budget.clone(), line)
+        };
+        for line in ["plan node/n1", "plan nodeclaim/c1"] {
+            says(&of(plain.clone(), plain.clone(), line), &["DEPENDS ON CONTROLLER: ", said]);
+            let limited = json!({"terminationGracePeriod": "1h"});
+            says_not(&of(limited, plain.clone(), line), &[said]);
+        }
+        let ran = of(plain.clone(), json!({"deletionTimestamp": "2026-03-01T07:00:00Z"}), "doctor");
+        says(&ran, &["NOTE slow-finalizer", said, "as long as that is so."]);
+    }
+    let other = json!({"matchLabels": {"app": "api"}});
+    for budget in [budget(labels, 1), budget(other, 0)] {
+        for line in ["plan node/n1", "plan nodeclaim/c1"] {
+            says(
+                &with(node_claim(plain.clone(), plain.clone()), web(plain.clone()), budget.clone(), line),
+                &["WAITS: "],
+            );
+        }
+    }
 }

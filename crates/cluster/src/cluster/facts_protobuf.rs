@@ -32,7 +32,8 @@ pub(super) fn read_facts(name: &str, object: &[u8]) -> Result<Option<Fact>, Malf
         grace: number(spec, 4)?,
         claims,
         not_ready: not_ready(status)?.map(Box::new),
-        deletion_cost: deletion_cost(object)?,
+        deletion_cost: annotation(object, PodFacts::DELETION_COST)?.and_then(|it| it.parse().ok()).unwrap_or_default(),
+        undisturbed: annotation(object, PodFacts::DO_NOT_DISRUPT)?.as_deref() == Some("true"),
     })))
 }
 
@@ -42,15 +43,14 @@ fn said(message: &[u8], path: &[u32]) -> Result<Option<String>, Malformed> {
 }
 
 /// ObjectMeta 1: annotations 12 { key 1, value 2 }.
-fn deletion_cost(object: &[u8]) -> Result<i32, Malformed> {
+fn annotation(object: &[u8], key: &str) -> Result<Option<String>, Malformed> {
     for annotation in all(at(object, &[1])?.unwrap_or_default(), 12) {
         let annotation = annotation?;
-        if at(annotation, &[1])? == Some(PodFacts::DELETION_COST.as_bytes()) {
-            let cost = text_at(annotation, &[2])?;
-            return Ok(cost.and_then(|cost| cost.parse().ok()).unwrap_or_default());
+        if at(annotation, &[1])? == Some(key.as_bytes()) {
+            return text_at(annotation, &[2]);
         }
     }
-    Ok(0)
+    Ok(None)
 }
 
 /// PodStatus: conditions 2 { type 1, status 2, lastTransitionTime 4 { seconds 1 } }, containerStatuses 8 { state 2 {

@@ -352,10 +352,16 @@ fn controller_in_the_end(
             let liveness = Liveness::Unknown(taken.in_words(snapshot, workloads));
             return Arc::new(FinalizerController { liveness, loses: taken.by, paused: None, ..(*controller).clone() });
         }
+        let lasts = |id: ObjectId| world.stored(id).is_some_and(|stored| !stored.terminating);
+        let mut undrained = controller.undrained.iter().filter(|it| lasts(it.pod) && it.budget.is_none_or(lasts));
+        let told = || controller.told(snapshot).unwrap_or_else(|| "its controller".to_owned());
+        if let Some(undrained) = undrained.next().filter(|_| is_alive) {
+            let liveness = Liveness::Unknown(format!("{} runs, but {}", told(), undrained.in_words(snapshot)));
+            return Arc::new(FinalizerController { liveness, ..(*controller).clone() });
+        }
         let overdue = world.context.overdue_for(object).filter(|_| is_alive);
         let Some(seconds) = overdue else { return controller };
-        let told = controller.told(snapshot).unwrap_or_else(|| "its controller".to_owned());
-        let liveness = Liveness::Unknown(format!("{told} runs, and has not removed it for {}", age(seconds)));
+        let liveness = Liveness::Unknown(format!("{} runs, and has not removed it for {}", told(), age(seconds)));
         return Arc::new(FinalizerController { liveness, ..(*controller).clone() });
     }
     let names: Vec<String> = workloads.iter().map(|id| snapshot.short_name(*id)).collect();

@@ -246,6 +246,9 @@ fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> 
         {
             return Some(format!("{} waits for {}.", whose(*id), case.names(&needing, Some(*id))));
         }
+        if let Some(undrained) = holds.iter().find_map(|(_, controller)| controller.undrained.first()) {
+            return Some(format!("{}.", undrained.in_words(case.snapshot())));
+        }
         let users = holds.iter().flat_map(|(finalizer, _)| case.stage.users_that_keep(*id, *finalizer).found);
         let users: Vec<ObjectId> = users.collect();
         if !users.is_empty() {

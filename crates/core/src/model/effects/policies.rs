@@ -86,6 +86,8 @@ const STRIMZI: &str = "strimzi.io/managed";
 /// What an OperatorConfiguration of Zalando's says of the claims of its clusters; by default, it deletes them
 /// (zalando/postgres-operator pkg/cluster/cluster.go:Delete, docs/reference/operator_parameters.md).
 const DELETES_CLAIMS: &str = "configuration.kubernetes.enable_persistent_volume_claim_deletion";
+/// After which Karpenter no longer waits for evictions.
+const DEADLINE: &str = "spec.terminationGracePeriod";
 /// The ServiceAccount as which Flux acts.
 const ACCOUNT: &str = "spec.serviceAccountName";
 
@@ -293,6 +295,9 @@ impl PolicyFacts {
     /// The kind that configures Zalando's operator.
     pub(crate) const ZALANDO: (&'static str, &'static str) = ("acid.zalan.do", "OperatorConfiguration");
 
+    /// Karpenter's kind for a Node and its instance.
+    pub(crate) const NODE_CLAIM: (&'static str, &'static str) = ("karpenter.sh", "NodeClaim");
+
     /// Whether an object of a kind with these finalizers has any.
     pub(crate) fn are_possible<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> bool {
         let has_policy = |finalizer: &'t str| Policy::of(group, kind, std::iter::once(finalizer)).is_some();
@@ -315,7 +320,17 @@ impl PolicyFacts {
             let found = DELETES_CLAIMS.split('.').try_fold(object, |value, key| value.get(key));
             facts.keep(DELETES_CLAIMS, found);
         }
+        if (group, kind) == PolicyFacts::NODE_CLAIM {
+            let found = DEADLINE.split('.').try_fold(object, |value, key| value.get(key));
+            facts.keep(DEADLINE, found);
+        }
         Some(facts)
+    }
+
+    /// Whether these are of a NodeClaim of Karpenter's whose pods are deleted after a while, though nobody may evict
+    /// them.
+    pub(crate) fn has_deadline(&self) -> bool {
+        self.get(DEADLINE).is_some()
     }
 
     /// Whether these are of an OperatorConfiguration of Zalando's that keeps claims.

@@ -38,8 +38,8 @@ pub use reclaim::{
 };
 pub use rights::{BindingFacts, RBAC, RoleFacts, WriteRule};
 pub use running::{
-    AccountFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts, QuotaFacts,
-    Required, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
+    AccountFacts, BudgetFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts,
+    QuotaFacts, Required, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
 };
 pub use said::{contains_said, may_say_why, read_said};
 pub use selector::{LabelRequirement, LabelSelector, SelectorFault};
@@ -92,6 +92,8 @@ pub enum Fact {
     StorageClass(StorageClassFacts),
     /// Of a ResourceQuota.
     Quota(QuotaFacts),
+    /// Of a PodDisruptionBudget.
+    Budget(BudgetFacts),
     /// Of a RoleBinding or ClusterRoleBinding.
     Binding(BindingFacts),
     /// Of a Role or ClusterRole.
@@ -489,6 +491,14 @@ impl Facts {
     pub(crate) fn quota(&self, object: ObjectId) -> Option<&QuotaFacts> {
         match self.get(object) {
             Some(Fact::Quota(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a PodDisruptionBudget, if read.
+    pub(crate) fn budget(&self, object: ObjectId) -> Option<&BudgetFacts> {
+        match self.get(object) {
+            Some(Fact::Budget(facts)) => Some(facts),
             _ => None,
         }
     }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, BindingFacts, ClaimFacts, ClaimTemplates, Condition,
-    Constraints, DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts,
-    NamespaceFacts, NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, QuotaFacts,
-    RBAC, Required, ResourceClaimFacts, RoleFacts, ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts,
-    SnapshotFacts, StorageClassFacts, StoredVersion, TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, VolumeHandle,
-    Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, BindingFacts, BudgetFacts, ClaimFacts,
+    ClaimTemplates, Condition, Constraints, DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement,
+    LabelSelector, LeaseFacts, NamespaceFacts, NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts,
+    PolicyBindingFacts, QuotaFacts, RBAC, Required, ResourceClaimFacts, RoleFacts, ServiceCidrFacts, ServiceFacts,
+    SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, StoredVersion, TokenFacts, VolumeData,
+    VolumeDeleter, VolumeFacts, VolumeHandle, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
     limits::{has_flag, limits},
     said::in_one_line,
     values::{at, list, unix_seconds},
@@ -52,6 +52,7 @@ pub(super) fn kind_has_facts(group: &str, kind: &str) -> bool {
         "coordination.k8s.io" => kind == "Lease",
         "discovery.k8s.io" => kind == "EndpointSlice",
         "networking.k8s.io" => kind == "ServiceCIDR",
+        "policy" => kind == "PodDisruptionBudget",
         RBAC => matches!(kind, "RoleBinding" | "ClusterRoleBinding" | "Role" | "ClusterRole"),
         "resource.k8s.io" => kind == "ResourceClaim",
         "storage.k8s.io" => kind == "StorageClass",
@@ -129,8 +130,9 @@ fn is_read_of_workload(key: &str) -> bool {
 
 /// Whether facts are read from an annotation.
 pub fn is_read_annotation(key: &str) -> bool {
-    const READ: [&str; 6] = [
+    const READ: [&str; 7] = [
         PodFacts::DELETION_COST,
+        PodFacts::DO_NOT_DISRUPT,
         VolumeDeleter::PROVISIONED_BY,
         VolumeDeleter::MIGRATED_TO,
         ACCOUNT_NAME,
@@ -194,6 +196,10 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
         ("", "PersistentVolumeClaim") => Fact::Claim(ClaimFacts {
             volume: object.name(&["spec", "volumeName"]),
             attributes_class: object.name(&["spec", "volumeAttributesClassName"]),
+        }),
+        ("policy", "PodDisruptionBudget") => Fact::Budget(BudgetFacts {
+            selector: at(object.0, &["spec", "selector"]).map(|it| selector(Some(it)).unwrap_or_default()),
+            allowed: object.number(&["status", "disruptionsAllowed"]),
         }),
         ("", "ResourceQuota") => {
             let amount = |of: &str, name: &str| at(object.0, &["status", of, name])?.as_str().and_then(quantity);
@@ -429,6 +435,7 @@ fn pod(object: Whole<'_>) -> PodFacts {
             .annotation(PodFacts::DELETION_COST)
             .and_then(|cost| cost.parse().ok())
             .unwrap_or_default(),
+        undisturbed: object.annotation(PodFacts::DO_NOT_DISRUPT) == Some("true"),
     }
 }
 

@@ -29,6 +29,20 @@ pub struct PodFacts {
     /// The annotation `controller.kubernetes.io/pod-deletion-cost`; 0 if unset or no number.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deletion_cost: i32,
+    /// Whether its annotation `karpenter.sh/do-not-disrupt` is `true`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undisturbed: bool,
+}
+
+/// How many of its pods a PodDisruptionBudget lets go now.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct BudgetFacts {
+    /// `spec.selector`; `None` selects nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<LabelSelector>,
+    /// `status.disruptionsAllowed`; `None` if its controller has not said so yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<i64>,
 }
 
 /// A pod whose condition `Ready` is not true.
@@ -50,6 +64,9 @@ fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
 impl PodFacts {
     /// The annotation of pods that says which of them a ReplicaSet deletes first.
     pub const DELETION_COST: &'static str = "controller.kubernetes.io/pod-deletion-cost";
+
+    /// The annotation of pods that Karpenter doesn't evict.
+    pub const DO_NOT_DISRUPT: &'static str = "karpenter.sh/do-not-disrupt";
 
     /// Whether its containers have ended for good.
     pub fn finished(&self) -> bool {

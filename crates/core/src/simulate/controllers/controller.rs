@@ -9,6 +9,8 @@ use crate::{
     simulate::state::{BlockedBy, Liveness},
 };
 
+use super::draining::Undrained;
+
 /// The controller that should remove a finalizer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FinalizerController {
@@ -31,6 +33,8 @@ pub struct FinalizerController {
     pub loses: Vec<ObjectId>,
     /// What makes it leave the object alone, though it may run.
     pub paused: Option<Paused>,
+    /// The pods that it can't evict, and waits for.
+    pub undrained: Vec<Undrained>,
 }
 
 /// What makes a controller leave an object alone.
@@ -56,8 +60,19 @@ impl FinalizerController {
     /// One without a known workload or manager.
     pub fn of(name: Option<&'static str>, liveness: Liveness) -> Self {
         let [failing, running, may_be, loses] = [const { Vec::new() }; 4];
-        let (goes, paused) = (false, None);
-        FinalizerController { name, manager: None, liveness, idle: None, failing, running, may_be, goes, loses, paused }
+        FinalizerController {
+            name,
+            manager: None,
+            liveness,
+            idle: None,
+            failing,
+            running,
+            may_be,
+            goes: false,
+            loses,
+            paused: None,
+            undrained: Vec::new(),
+        }
     }
 
     /// Whether there is evidence that it is not running.

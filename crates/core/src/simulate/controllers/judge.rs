@@ -159,6 +159,7 @@ pub(super) fn judge(
         goes: false,
         loses: Vec::new(),
         paused: None,
+        undrained: Vec::new(),
     }
 }
 

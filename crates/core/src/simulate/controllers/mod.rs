@@ -3,6 +3,7 @@
 
 mod candidates;
 mod controller;
+mod draining;
 mod driver;
 mod index;
 mod judge;
@@ -65,6 +66,11 @@ pub(crate) fn finalizer_controller(
         return Arc::new(FinalizerController::of(None, Liveness::Unknown(why)));
     }
     let controller = judged(context, needs, question);
+    let undrained = draining::undrained(context, needs, object, context.snapshot.text(finalizer));
+    let controller = match undrained.is_empty() {
+        true => controller,
+        false => Arc::new(FinalizerController { undrained, ..(*controller).clone() }),
+    };
     match paused(context, needs, object, finalizer).filter(|_| !controller.is_away()) {
         Some(paused) => {
             let with = paused.with.map(|cluster| format!(", as {}", context.snapshot.short_name(cluster)));
