@@ -332,6 +332,33 @@ fn a_namespace_keeps_what_ack_would_delete() {
     says(&of("s3", json!({"services.k8s.aws/deletion-policy": "delete"})), &["external resource deleted"]);
 }
 
+/// Nobody knows what the controller of an unknown finalizer does with the claims of a StatefulSet below it, which the
+/// StatefulSet itself keeps: gates about data count them, and Next keeps the data.
+#[test]
+fn an_unknown_controller_may_delete_the_claims_below() {
+    let with = |policy: &str, finalizer: &str, line: &str| {
+        let keeper = object(LOCKER, "bank", json!({"finalizers": [finalizer]}));
+        let mut set = object(("apps/v1", "StatefulSet"), "db", json!({"ownerReferences": owners(LOCKER, &["bank"])}));
+        set["spec"] = json!({"replicas": 1, "volumeClaimTemplates": [{"metadata": {"name": "data"}}]});
+        set["status"] = json!({"replicas": 1, "readyReplicas": 1});
+        let [mut gold, mut volume] = claim("nobody");
+        let claim = object(("v1", "PersistentVolumeClaim"), "data-db-0", json!({}));
+        gold["metadata"] = claim["metadata"].clone();
+        volume["spec"]["persistentVolumeReclaimPolicy"] = json!(policy);
+        volume["spec"]["claimRef"] =
+            json!({"namespace": "vault", "name": "data-db-0", "uid": claim["metadata"]["uid"]});
+        on(&[keeper, set, gold, volume, running("locker-controller"), at_ten()], line)
+    };
+    let (plan, gate) = ("plan locker/bank -n vault", "plan locker/bank -n vault --deny-effect=data-loss");
+    let said = "is not known: it may delete PersistentVolumeClaim/data-db-0, with all data";
+    says(&with("Delete", "bank.dev/locker", plan), &[said, "to keep the data, set the reclaim policy of its volume"]);
+    says(
+        &with("Delete", "bank.dev/locker", gate),
+        &["REFUSED: --deny-effect=data-loss forbids it", "or may (Locker/bank)"],
+    );
+    says_not(&with("Retain", "bank.dev/locker", gate), &["may delete", "REFUSED"]);
+}
+
 /// A kind that is called as one of Kubernetes' own is told with its group, and that one without.
 #[test]
 fn a_node_of_another_group_is_no_node() {

@@ -503,7 +503,7 @@ fn start_controller(
 
 /// How to keep the data of volumes that go with their claims.
 fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
-    let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataLost);
+    let losses = view.plan.all_effects().filter(|effect| effect.may_be(EffectKind::DataLost));
     let commands = view.commands();
     let holders = losses.flat_map(|effect| effect.related.iter().copied().chain([effect.object]));
     let volumes: BTreeSet<ObjectId> = holders.filter(|id| commands.holds_data(*id)).collect();

@@ -16,7 +16,7 @@ use super::SideEffects;
 const NAMED: usize = 3;
 
 const DELETE: &str = "Delete";
-const RETAIN: &str = "Retain";
+pub(super) const RETAIN: &str = "Retain";
 /// Finalizers whose controllers delete the data with the volume (KEP-2644, honouring the reclaim policy).
 const DELETES_DATA: &[&str] = &["external-provisioner.volume.kubernetes.io/finalizer", "kubernetes.io/pv-controller"];
 

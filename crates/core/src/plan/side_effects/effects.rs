@@ -132,8 +132,20 @@ impl SideEffects<'_, '_> {
             let (controllers, do_it) =
                 if unknown.len() == 1 { ("the controller", "does") } else { ("the controllers", "do") };
             let finalizers = unknown.join(" and ");
-            let message = format!("what {controllers} of {finalizers} {do_it} outside the cluster is not known");
-            self.add(object, EffectKind::Unknown, message);
+            let claims = if resource.is_kubernetes() { Vec::new() } else { self.claims_left_below(object) };
+            if claims.is_empty() {
+                let message = format!("what {controllers} of {finalizers} {do_it} outside the cluster is not known");
+                return self.add(object, EffectKind::Unknown, message);
+            }
+            let names: Vec<String> = claims.iter().map(|claim| snapshot.short_name(*claim)).collect();
+            let message = format!(
+                "what {controllers} of {finalizers} {do_it} is not known: it may delete {}, with all data",
+                some_of(&names, NAMED)
+            );
+            let volumes =
+                claims.iter().filter_map(|claim| self.context.fact_index.volume_of(snapshot, *claim)).collect();
+            self.add_unread(object, EffectKind::DataLost, message, None);
+            self.effects.last_mut().expect("it was added").related = volumes;
         }
     }
 
@@ -256,6 +268,6 @@ fn listed(snapshot: &Snapshot, inventory: &Inventory) -> String {
 }
 
 /// Whether a finalizer belongs neither to the collector nor to the API server.
-fn is_foreign(finalizer: Symbol) -> bool {
+pub(super) fn is_foreign(finalizer: Symbol) -> bool {
     !finalizer.is_collectors_finalizer() && finalizer != Symbol::DEFINITION
 }

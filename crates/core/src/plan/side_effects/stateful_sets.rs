@@ -1,6 +1,8 @@
 //! What becomes of the claims of deleted StatefulSets. Their owner references decide; the policy says why
 //! (`isClaimOwnerUpToDate` in Kubernetes' `stateful_set_utils.go`).
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -12,7 +14,7 @@ use crate::{
     simulate::{SimContext, recreators::Survival},
 };
 
-use super::SideEffects;
+use super::{SideEffects, claims::RETAIN, effects::is_foreign};
 
 impl SideEffects<'_, '_> {
     /// The claims of every StatefulSet that the plan deletes, or may delete. A StatefulSet without claims has no entry.
@@ -34,6 +36,36 @@ impl SideEffects<'_, '_> {
         let namespace = snapshot.object(set).namespace;
         let is_read = built_in.claims.is_some_and(|claims| snapshot.covers(claims, Some(namespace)));
         !is_read || fact_index.has_numbered_claims(snapshot, namespace)
+    }
+
+    /// The claims of StatefulSets and pods below an object that only its controller may delete, and whose volumes don't
+    /// keep their data.
+    pub(super) fn claims_left_below(&mut self, object: ObjectId) -> Vec<ObjectId> {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([object]);
+        let (mut open, mut claims) = (vec![object], BTreeSet::new());
+        while let Some(next) = open.pop() {
+            let resource = Some(snapshot.object(next).resource);
+            if resource == context.built_in.stateful_sets {
+                claims.extend(self.claims_of(next).kept);
+            } else if resource == context.built_in.pods {
+                self.needs.facts.extend(snapshot.facts.pod(next).is_none().then_some(next));
+                claims.extend(context.claims_of_pod(next));
+            }
+            // What else has a finalizer has effects of its own.
+            let is_free =
+                |id: &ObjectId| !snapshot.object(*id).finalizers.iter().any(|finalizer| is_foreign(*finalizer));
+            let below = context.graph.dependents(next.into()).iter().copied().filter(|below| seen.insert(*below));
+            open.extend(below.filter(is_free));
+        }
+        let may_be_lost = |claim: &ObjectId| {
+            let volume = context.fact_index.volume_of(snapshot, *claim);
+            let facts = volume.and_then(|volume| snapshot.facts.volume(volume));
+            let kept = facts.is_some_and(|facts| facts.reclaim_policy.as_deref() == Some(RETAIN));
+            !seen.contains(claim) && self.survival(*claim) == Survival::Survives && !kept
+        };
+        claims.into_iter().filter(may_be_lost).collect()
     }
 
     fn claims_of(&mut self, set: ObjectId) -> ClaimsOfSet {
