@@ -121,7 +121,7 @@ fn a_sister_that_runs_shows_nothing() {
     waits(&ack(&[running("ack-rds-controller"), running("ack-s3-controller")]), "Deployment/ack-s3-controller");
 }
 
-/// Rook lets go of the keys of a CephCluster only while it deletes the cluster.
+/// R9.40: Rook lets go of the keys of a CephCluster only while it deletes the cluster.
 #[test]
 fn rook_keeps_the_keys_of_a_cluster_that_stays() {
     let cluster = |more: Value| object(("ceph.rook.io/v1", "CephCluster"), "ceph", more);

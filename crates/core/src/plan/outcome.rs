@@ -65,7 +65,7 @@ impl Outcome {
 
     /// Whether it rests on an assumption.
     pub fn is_assumed(&self) -> bool {
-        self.uncertain.is_some_and(|why| why.told_as() == Uncertainty::Assumption)
+        self.uncertain.is_some_and(|why| matches!(why.told_as(), Uncertainty::Assumption | Uncertainty::Provisioner))
     }
 
     /// Whether the object is removed or marked for deletion in any known outcome, or might be because of gaps.

@@ -286,9 +286,11 @@ fn of_states(plan: &Plan) -> Vec<VerdictReason> {
 }
 
 /// The outcomes that are not certain in either end, and why. That a volume's data is lost counts already: it is nothing
-/// worse if its provisioner doesn't work.
+/// worse if its provisioner doesn't work, unless something shows that it doesn't.
 fn uncertain(plan: &Plan) -> impl Iterator<Item = (ObjectId, Uncertainty)> {
-    let counts = plan.both_ends().filter(|outcome| !outcome.is_assumed() || !outcome.goes_with_claim());
+    let counts = plan.both_ends().filter(|outcome| {
+        outcome.uncertain == Some(Uncertainty::Provisioner) || !outcome.is_assumed() || !outcome.goes_with_claim()
+    });
     counts.filter_map(|outcome| Some((outcome.object, outcome.uncertain?.told_as())))
 }
 

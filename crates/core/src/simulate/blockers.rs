@@ -420,8 +420,8 @@ fn state_of_pod(world: &mut World<'_, '_>, pod: ObjectId) -> State {
 fn inspect_living(world: &mut World<'_, '_>, object: ObjectId) -> State {
     let found = world.context.snapshot.object(object);
     let built_in = world.context.built_in;
-    let attachments = world.context.snapshot.resources.by_group_kind("storage.k8s.io", "VolumeAttachment");
-    let users = [built_in.claims, built_in.volumes, built_in.volume_snapshots, built_in.addresses, attachments];
+    let kinds = [built_in.claims, built_in.volumes, built_in.volume_snapshots, built_in.addresses];
+    let is_user = |resource| kinds.contains(&resource) || resource == built_in.attachments;
     let immune = found.owners.iter().any(|reference| {
         matches!(
             Address::of(world.context.snapshot, world.context.graph, reference, found.namespace),
@@ -438,7 +438,7 @@ fn inspect_living(world: &mut World<'_, '_>, object: ObjectId) -> State {
     } else if world.context.rules(object).graceful && !world.collector.node(object.into()).being_deleted && !immune {
         // It uses a claim.
         state_of_pod(world, object)
-    } else if users.contains(&Some(found.resource)) && !immune {
+    } else if is_user(Some(found.resource)) && !immune {
         // It uses something: a claim its volume, or what else a finalizer keeps for it.
         State::Waiting
     } else {

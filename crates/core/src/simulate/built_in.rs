@@ -32,6 +32,7 @@ pub struct BuiltIn {
     pub leases: Option<ResourceId>,
     pub api_services: Option<ResourceId>,
     pub definitions: Option<ResourceId>,
+    pub attachments: Option<ResourceId>,
     pub volume_snapshots: Option<ResourceId>,
     pub snapshot_contents: Option<ResourceId>,
     pub roles: Option<ResourceId>,
@@ -67,6 +68,7 @@ impl BuiltIn {
             api_services: resources.by_group_kind("apiregistration.k8s.io", "APIService"),
             definitions: resources.by_group_kind("apiextensions.k8s.io", "CustomResourceDefinition"),
             // In any version.
+            attachments: resources.by_group_kind("storage.k8s.io", "VolumeAttachment"),
             volume_snapshots: resources.by_group_kind(SNAPSHOTS, "VolumeSnapshot"),
             snapshot_contents: resources.by_group_kind(SNAPSHOTS, "VolumeSnapshotContent"),
             roles: resources.by_group_kind(RBAC, "Role"),

@@ -195,8 +195,8 @@ pub(crate) fn names_used(group: &str, kind: &str, object: &Value) -> Vec<String>
     names
 }
 
-/// The hooks that the running operation of an Application has made, as [`hook`] writes them: those that it lists, and the
-/// one that it says it waits for.
+/// The hooks that the running operation of an Application has made, as [`hook`] writes them: those that it lists, and
+/// the one that it says it waits for.
 fn hooks_of(application: &Value) -> Vec<String> {
     let operation = &application["status"]["operationState"];
     if operation["phase"] != "Running" {

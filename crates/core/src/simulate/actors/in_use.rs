@@ -87,7 +87,7 @@ impl SimContext<'_> {
             ("storage.k8s.io", "VolumeAttributesClass")
         } else if user == built_in.addresses {
             ("networking.k8s.io", "ServiceCIDR")
-        } else if user == self.snapshot.resources.by_group_kind("storage.k8s.io", "VolumeAttachment") {
+        } else if user == built_in.attachments {
             ("", "PersistentVolume")
         } else {
             return Vec::new();
@@ -119,9 +119,7 @@ impl World<'_, '_> {
     /// provisioner doesn't delete it. All others go by themselves, once no pod uses the volume.
     pub(crate) fn failing_attachments(&mut self, volume: ObjectId) -> Vec<ObjectId> {
         let (context, snapshot) = (self.context, self.context.snapshot);
-        let Some(attachments) = snapshot.resources.by_group_kind("storage.k8s.io", "VolumeAttachment") else {
-            return Vec::new();
-        };
+        let Some(attachments) = context.built_in.attachments else { return Vec::new() };
         let (name, mut found) = (snapshot.name(volume), Vec::new());
         for attachment in context.of_resource(attachments).iter().copied() {
             if !snapshot.object(attachment).terminating() || !self.exists(attachment) {

@@ -9,8 +9,6 @@ use crate::{
     simulate::state::{BlockedBy, Liveness},
 };
 
-use super::draining::Undrained;
-
 /// The controller that should remove a finalizer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FinalizerController {
@@ -43,6 +41,25 @@ pub struct Paused {
     pub pause: Pause,
     /// The Cluster of Cluster API that is paused; `None`: the object itself is.
     pub with: Option<ObjectId>,
+}
+
+/// A pod that nobody may evict.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Undrained {
+    pub pod: ObjectId,
+    /// The PodDisruptionBudget that forbids it; `None`: an annotation of the pod does.
+    pub budget: Option<ObjectId>,
+}
+
+impl Undrained {
+    /// A clause.
+    pub fn in_words(&self, snapshot: &Snapshot) -> String {
+        let pod = snapshot.located(self.pod, None);
+        match self.budget {
+            Some(budget) => format!("{} allows no eviction of {pod}", snapshot.short_name(budget)),
+            None => format!("{pod} has karpenter.sh/do-not-disrupt"),
+        }
+    }
 }
 
 impl Paused {

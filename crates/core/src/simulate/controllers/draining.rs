@@ -1,31 +1,15 @@
 //! What keeps Karpenter from draining a Node: it evicts the pods, as long as its NodeClaim sets it no time
 //! (kubernetes-sigs/karpenter `pkg/controllers/node/termination/terminator/terminator.go:Drain`).
 
-use crate::model::{ObjectId, Reference, Snapshot, effects::PolicyFacts, resources::group_of};
+use crate::model::{ObjectId, Reference, effects::PolicyFacts, resources::group_of};
 
-use super::super::{context::SimContext, needs::Needs};
+use super::{
+    super::{context::SimContext, needs::Needs},
+    controller::Undrained,
+};
 
 /// Karpenter's finalizer of Nodes and NodeClaims.
 const FINALIZER: &str = "karpenter.sh/termination";
-
-/// A pod that nobody may evict.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Undrained {
-    pub pod: ObjectId,
-    /// The PodDisruptionBudget that forbids it; `None`: an annotation of the pod does.
-    pub budget: Option<ObjectId>,
-}
-
-impl Undrained {
-    /// A clause.
-    pub fn in_words(&self, snapshot: &Snapshot) -> String {
-        let pod = snapshot.located(self.pod, None);
-        match self.budget {
-            Some(budget) => format!("{} allows no eviction of {pod}", snapshot.short_name(budget)),
-            None => format!("{pod} has karpenter.sh/do-not-disrupt"),
-        }
-    }
-}
 
 /// The pods that keep a Node or NodeClaim, as far as was read.
 pub(super) fn undrained(

@@ -1,20 +1,15 @@
 //! The controllers of a volume's driver: which workload and which Lease are those of its provisioner or its attacher.
 
-use std::sync::Arc;
-
-use crate::model::{
-    ObjectId, Snapshot, Symbol,
-    effects::add_on,
-    facts::{VolumeDeleter, VolumeFacts},
-};
-
-use super::{
-    super::{context::SimContext, needs::Needs, state::Liveness},
-    FinalizerController, judge, workloads,
+use crate::{
+    model::{
+        ObjectId, Snapshot,
+        facts::{VolumeDeleter, VolumeFacts},
+    },
+    simulate::needs::Needs,
 };
 
 /// The finalizer of a volume's provisioner.
-const PROVISIONER: &str = "external-provisioner.volume.kubernetes.io/finalizer";
+pub(super) const PROVISIONER: &str = "external-provisioner.volume.kubernetes.io/finalizer";
 
 /// Words in names of drivers that tell nothing.
 const COMMON: [&str; 7] = ["csi", "com", "org", "k8s", "io", "driver", "cluster"];
@@ -47,7 +42,7 @@ impl Driver {
     }
 
     /// The provisioner of a volume.
-    fn of_volume(facts: &VolumeFacts) -> Option<Driver> {
+    pub(super) fn of_volume(facts: &VolumeFacts) -> Option<Driver> {
         match &facts.deleted_by {
             Some(VolumeDeleter::Provisioner(name)) => Some(Driver { name: name.to_string(), provisions: true }),
             _ => None,
@@ -131,42 +126,4 @@ fn is_provisioner(name: &str) -> bool {
 fn is_beside(snapshot: &Snapshot, workload: ObjectId) -> bool {
     snapshot.resource(workload).kind == "DaemonSet"
         || snapshot.name(workload).split('-').any(|part| BESIDE.contains(&part))
-}
-
-/// The provisioner of a volume, whatever finalizers that has.
-pub(crate) fn provisioner_of(
-    context: &SimContext<'_>,
-    needs: &mut Needs,
-    volume: ObjectId,
-) -> Option<Arc<FinalizerController>> {
-    let driver = Driver::of_volume(context.snapshot.facts.volume(volume)?)?;
-    Some(super::judged_by(context, needs, &driver, volume))
-}
-
-/// The provisioner of a volume, which deletes it once its claim is gone, if it is not seen to run:
-/// it is known not to, or all that could show it was read and shows nothing.
-pub(crate) fn unseen_provisioner(
-    context: &SimContext<'_>,
-    needs: &mut Needs,
-    volume: ObjectId,
-) -> Option<Arc<FinalizerController>> {
-    let snapshot = context.snapshot;
-    let driver = Driver::of_volume(snapshot.facts.volume(volume)?)?;
-    let controller = super::judged_by(context, needs, &driver, volume);
-    let is_bare = workloads::all(context).next().is_none();
-    let shows_nothing = matches!(controller.liveness, Liveness::Unknown(_))
-        && controller.running.is_empty()
-        && controller.may_be.is_empty()
-        && !is_bare
-        && judge::are_all_read(context)
-        && !driver.is_installed(snapshot);
-    let told = || Liveness::Unknown(format!("its provisioner must run: {}", controller.liveness.evidence()));
-    (controller.is_away() || shows_nothing)
-        .then(|| Arc::new(FinalizerController { liveness: told(), ..(*controller).clone() }))
-}
-
-/// The add-on of provisioners.
-pub(super) fn finalizer_of_provisioners(snapshot: &Snapshot) -> (Symbol, &'static str) {
-    debug_assert!(add_on(PROVISIONER, "", "PersistentVolume").is_some());
-    (snapshot.strings.find(PROVISIONER).unwrap_or(Symbol::EMPTY), PROVISIONER)
 }

@@ -7,6 +7,7 @@ mod draining;
 mod driver;
 mod index;
 mod judge;
+mod provisioners;
 mod recorded;
 mod rights;
 mod scope;
@@ -30,9 +31,9 @@ use super::{
 
 pub use controller::{Controllers, FinalizerController, Paused};
 use driver::Driver;
-pub(crate) use driver::{provisioner_of, unseen_provisioner};
 pub(crate) use index::ControllerIndex;
 use index::{Asked, Scope};
+pub(crate) use provisioners::{provisioner_of, unseen_provisioner};
 use recorded::{of_finalizer, tells_nobody};
 pub(crate) use rights::RightsGone;
 use scope::scope;
@@ -91,19 +92,6 @@ fn judged(context: &SimContext<'_>, needs: &mut Needs, question: &Question) -> A
         false => index.representative(snapshot, object, finalizer),
     };
     judged_as(context, needs, driver, sample, object, (finalizer, snapshot.text(finalizer)))
-}
-
-/// The judgement on the provisioner of a volume, which needs no finalizer for that.
-fn judged_by(
-    context: &SimContext<'_>,
-    needs: &mut Needs,
-    driver: &Driver,
-    volume: ObjectId,
-) -> Arc<FinalizerController> {
-    let volumes = context.of_resource(context.snapshot.object(volume).resource);
-    let sample = volumes.first().copied().unwrap_or(volume);
-    let finalizer = driver::finalizer_of_provisioners(context.snapshot);
-    judged_as(context, needs, Some(driver.clone()), sample, volume, finalizer)
 }
 
 fn judged_as(

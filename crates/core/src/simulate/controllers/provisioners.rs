@@ -1,0 +1,58 @@
+//! Who deletes a volume whose claim is gone, and whether that is seen to run (R9.35).
+
+use std::sync::Arc;
+
+use crate::model::{ObjectId, Symbol};
+
+use super::{
+    super::{context::SimContext, needs::Needs, state::Liveness},
+    controller::FinalizerController,
+    driver::{Driver, PROVISIONER},
+    judge, judged_as, workloads,
+};
+
+/// The judgement on the provisioner of a volume, which needs no finalizer for that.
+fn judged_by(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    driver: &Driver,
+    volume: ObjectId,
+) -> Arc<FinalizerController> {
+    let snapshot = context.snapshot;
+    let volumes = context.of_resource(snapshot.object(volume).resource);
+    let sample = volumes.first().copied().unwrap_or(volume);
+    let finalizer = (snapshot.strings.find(PROVISIONER).unwrap_or(Symbol::EMPTY), PROVISIONER);
+    judged_as(context, needs, Some(driver.clone()), sample, volume, finalizer)
+}
+
+/// The provisioner of a volume, whatever finalizers that has.
+pub(crate) fn provisioner_of(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    volume: ObjectId,
+) -> Option<Arc<FinalizerController>> {
+    let driver = Driver::of_volume(context.snapshot.facts.volume(volume)?)?;
+    Some(judged_by(context, needs, &driver, volume))
+}
+
+/// The provisioner of a volume, which deletes it once its claim is gone, if it is not seen to run:
+/// it is known not to, or all that could show it was read and shows nothing.
+pub(crate) fn unseen_provisioner(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    volume: ObjectId,
+) -> Option<Arc<FinalizerController>> {
+    let snapshot = context.snapshot;
+    let driver = Driver::of_volume(snapshot.facts.volume(volume)?)?;
+    let controller = judged_by(context, needs, &driver, volume);
+    let is_bare = workloads::all(context).next().is_none();
+    let shows_nothing = matches!(controller.liveness, Liveness::Unknown(_))
+        && controller.running.is_empty()
+        && controller.may_be.is_empty()
+        && !is_bare
+        && judge::are_all_read(context)
+        && !driver.is_installed(snapshot);
+    let told = || Liveness::Unknown(format!("its provisioner must run: {}", controller.liveness.evidence()));
+    (controller.is_away() || shows_nothing)
+        .then(|| Arc::new(FinalizerController { liveness: told(), ..(*controller).clone() }))
+}
