@@ -227,7 +227,7 @@ fn the_driver_of_efs_keeps_the_files() {
     says(&on(&[gold, volume], "plan pvc/gold -n vault"), &["DATA LOSS"]);
 }
 
-/// R9.35: a volume goes with its claim only if its provisioner runs: its Lease, its workload or its CSIDriver shows that.
+/// R9.35: a volume goes with its claim only if its provisioner runs: its Lease, workload or CSIDriver shows that.
 #[test]
 fn a_volume_goes_only_if_its_provisioner_runs() {
     let of = |driver: &str, others: &[Value]| {
@@ -282,4 +282,26 @@ fn the_provisioner_of_a_volume_has_a_name() {
     let installed = object(("storage.k8s.io/v1", "CSIDriver"), "disk.acme.io", json!({"namespace": null}));
     says(&of(&[installed]), &["CSIDriver/disk.acme.io exists, and its provisioner may run outside of the cluster"]);
     says(&of(&[]), &["the cluster has no workload, Lease or CSIDriver of disk.acme.io"]);
+}
+
+/// R9.35: a volume that was deleted before its claim, without a finalizer for its data, leaves these behind.
+#[test]
+fn a_volume_that_was_deleted_first_leaves_its_data_behind() {
+    let of = |finalizers: Value, line: &str| {
+        let [gold, mut volume] = claim("here");
+        volume["metadata"]["finalizers"] = finalizers;
+        volume["metadata"]["deletionTimestamp"] = json!("2026-03-01T09:59:00Z");
+        volume["status"] = json!({"phase": "Bound"});
+        on(&[gold, volume, object(LOCKER, "here", json!({})), at_ten()], line)
+    };
+    let protected = json!(["kubernetes.io/pv-protection"]);
+    for line in ["plan pvc/gold -n vault", "plan locker/here -n vault"] {
+        let ran = of(protected.clone(), line);
+        assert_eq!(ran.out.matches("left behind").count(), 1, "{ran}");
+        says_not(&ran, &["DATA LOSS", "with all data"]);
+        let whole = json!(["kubernetes.io/pv-protection", "external-provisioner.volume.kubernetes.io/finalizer"]);
+        let ran = of(whole, line);
+        says(&ran, &["DATA LOSS"]);
+        says_not(&ran, &["left behind"]);
+    }
 }

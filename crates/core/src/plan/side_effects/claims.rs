@@ -20,6 +20,9 @@ pub(super) const RETAIN: &str = "Retain";
 /// Finalizers whose controllers delete the data with the volume (KEP-2644, honouring the reclaim policy).
 const DELETES_DATA: &[&str] = &["external-provisioner.volume.kubernetes.io/finalizer", "kubernetes.io/pv-controller"];
 
+/// What is said of a volume that nobody deletes the data of.
+const LEFT_BEHIND: &str = "is being deleted already, and has no finalizer for deleting the data, which is left behind";
+
 /// What is said of a volume whose files its driver keeps by default.
 const UNLINKED: &str = "its driver deletes the access point, and keeps the files (it runs without \
                         --delete-access-point-root-dir)";
@@ -63,6 +66,9 @@ impl SideEffects<'_, '_> {
             }
             Some(VolumeFacts::DELETE) if let Some(kept) = self.kept(volume) => {
                 self.add_about(claim, EffectKind::DataKept, kept, volume);
+            }
+            Some(VolumeFacts::DELETE) if self.is_left_behind(volume) => {
+                self.add_about(claim, EffectKind::Unknown, format!("its volume {LEFT_BEHIND}"), volume);
             }
             Some(VolumeFacts::DELETE) => {
                 let twins = self.twins(volume);
@@ -212,11 +218,7 @@ impl SideEffects<'_, '_> {
             self.add_unread(volume, EffectKind::DataLost, unread, None);
             return;
         };
-        let deletes_data = snapshot
-            .object(volume)
-            .finalizers
-            .iter()
-            .any(|finalizer| DELETES_DATA.contains(&snapshot.text(*finalizer)));
+        let deletes_data = self.deletes_data(volume);
         let bound = facts.phase.as_deref() == Some("Bound");
         match facts.reclaim_policy.as_deref() {
             Some(VolumeFacts::DELETE) if let Some(kept) = self.kept(volume) => {
@@ -226,6 +228,12 @@ impl SideEffects<'_, '_> {
                 let once = if bound { " once its claim is deleted" } else { "" };
                 let lost = format!("its data is destroyed{once} (reclaim policy Delete){}", self.twins(volume));
                 self.add(volume, EffectKind::DataLost, lost);
+            }
+            // What is said of its claim says it, if that goes.
+            Some(VolumeFacts::DELETE) if self.is_left_behind(volume) => {
+                if !self.goes_with_its_claim(facts) {
+                    self.add(volume, EffectKind::Unknown, format!("it {LEFT_BEHIND}"));
+                }
             }
             Some(VolumeFacts::DELETE) => self.add(
                 volume,
@@ -243,6 +251,28 @@ impl SideEffects<'_, '_> {
                 None,
             ),
         }
+    }
+
+    /// Whether a volume has a finalizer whose controller deletes the data.
+    fn deletes_data(&self, volume: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let mut finalizers = snapshot.object(volume).finalizers.iter();
+        finalizers.any(|finalizer| DELETES_DATA.contains(&snapshot.text(*finalizer)))
+    }
+
+    /// Whether the claim that a volume names goes in this plan, too.
+    fn goes_with_its_claim(&self, facts: &VolumeFacts) -> bool {
+        let claims = self.context.built_in.claims;
+        let named = claims.zip(facts.claim.as_deref().and_then(|claim| claim.split_once('/')));
+        let claim = named.and_then(|(claims, (namespace, name))| {
+            self.context.snapshot.look_up_named(claims, namespace, name).object()
+        });
+        claim.is_some_and(|claim| self.survivals.contains_key(&claim))
+    }
+
+    /// Whether a volume was deleted before its claim, and nobody deletes the data any more (R9.35).
+    fn is_left_behind(&self, volume: ObjectId) -> bool {
+        self.context.snapshot.object(volume).terminating() && !self.deletes_data(volume)
     }
 
     /// A VolumeSnapshot's content is deleted if its deletionPolicy says so.
