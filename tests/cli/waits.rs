@@ -460,3 +460,37 @@ fn karpenter_waits_for_pods_that_nobody_may_evict() {
         }
     }
 }
+
+/// R9.30: what a condition of a Terminating Namespace says was refused stays, and says who refuses that.
+#[test]
+fn what_the_api_server_has_refused_to_delete_is_told() {
+    let vault = |said: &str, left: &str| {
+        let mut vault = namespace(json!({"finalizers": [], "deletionTimestamp": "2026-03-01T07:00:00Z"}));
+        let failed = "Failed to delete all resource types, 1 remaining: ";
+        vault["status"] = json!({"phase": "Terminating", "conditions": [
+            {"type": "NamespaceDeletionContentFailure", "status": "True", "reason": "ContentDeletionFailed",
+                "message": format!("{failed}{said}")},
+            {"type": "NamespaceContentRemaining", "status": "True", "reason": "SomeResourcesRemain",
+                "message": format!("Some resources are remaining: {left} has 1 resource instances")}]});
+        vault
+    };
+    let with = |vault: Value, line: &str| on(&[vault, object(("v1", "ConfigMap"), "rates", json!({})), at_ten()], line);
+    let webhook = "admission webhook \"guard.bank.dev\" denied the request: ";
+    let named = format!("{webhook}\n\nresource ConfigMap/vault/rates was blocked");
+    let policy =
+        "configmaps \"rates\" is forbidden: ValidatingAdmissionPolicy 'keep' with binding 'keep' denied request";
+    for said in [&named, &format!("{webhook}it is kept"), policy] {
+        let ran = with(vault(said, "configmaps."), "explain cm/rates -n vault");
+        says(&ran, &["ConfigMap/rates is to be deleted, but the API server refuses that", "NamespaceDeletionContent"]);
+        says_not(&ran, &["WILL BE DELETED", "will be deleted"]);
+        let ran = with(vault(said, "configmaps."), "explain ns/vault");
+        says(&ran, &["ConfigMap/rates -n vault: the API server refuses to delete it"]);
+        let mut lines = ran.out.lines().filter(|line| line.contains("ConfigMap/rates"));
+        assert!(!lines.any(|line| line.contains("will be deleted")), "{ran}");
+    }
+    // Something else was refused, or nothing was.
+    let other = format!("{webhook}resource Secret/vault/keys was blocked");
+    for (said, left) in [(other.as_str(), "secrets."), ("etcdserver: request timed out", "configmaps.")] {
+        says(&with(vault(said, left), "explain cm/rates -n vault"), &["WILL BE DELETED"]);
+    }
+}

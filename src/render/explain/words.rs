@@ -365,6 +365,9 @@ fn deleted(view: &ExplainView<'_>, objects: &[ObjectId]) -> String {
     let taken = objects.iter().all(|id| view.snapshot.facts.is_being_taken(*id));
     match objects.len() {
         0 => "what it waits for is deleted".to_owned(),
+        1 if view.snapshot.facts.runs_hooks(objects[0]) => {
+            format!("the operation of {} ends", view.names(objects, NAMED))
+        }
         1 if finished => format!("{}, which has finished, is deleted", view.names(objects, NAMED)),
         1 if taken => format!("{} is ready or deleted", view.names(objects, NAMED)),
         _ if taken => format!("{} are ready or deleted", view.names(objects, NAMED)),

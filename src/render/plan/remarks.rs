@@ -240,7 +240,8 @@ fn why_it_lasts(view: &PlanView<'_>, object: ObjectId, by_collector: bool) -> Op
     let finished = view.snapshot.facts.has_finished(object).then(|| ", which has finished".to_owned());
     let immune = by_collector.then(|| immune(view, object)).flatten();
     let taken = view.snapshot.facts.is_being_taken(object).then(|| " to be ready to use".to_owned());
-    immune.or_else(|| held_by_others(view, object)).or(finished).or(taken)
+    let runs = view.snapshot.facts.runs_hooks(object).then(|| " to end its operation".to_owned());
+    immune.or_else(|| held_by_others(view, object)).or(finished).or(taken).or(runs)
 }
 
 /// The finalizers of a terminating object that the collector doesn't remove (S2).

@@ -141,6 +141,7 @@ impl Explainer<'_, '_> {
         let changes = outcome.is_some_and(|outcome| outcome != OutcomeKind::Deleted);
         let references = changes.then(|| projection.references_left(object));
         let leaves = projection.leaves(object) || was_terminating;
+        let said = self.case.stage.said_to_refuse(object).filter(|_| outcome.is_none());
         let lost = if leaves { self.lost(object, uncertain.is_none()) } else { String::new() };
         FinalState {
             certain: uncertain_because.is_none(),
@@ -150,8 +151,10 @@ impl Explainer<'_, '_> {
             because,
             cause,
             state: terminating.then(|| projection.state(object)),
-            refused: projection.why_refused(self.case.snapshot(), object),
-            undeleted: projection.refuses_delete(object),
+            refused: projection
+                .why_refused(self.case.snapshot(), object)
+                .or_else(|| Some(format!("its namespace says {}", said?.in_words()))),
+            undeleted: projection.refuses_delete(object) || said.is_some(),
             outcome,
             data_lost: !lost.is_empty(),
             lost,

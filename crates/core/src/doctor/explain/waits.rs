@@ -177,6 +177,12 @@ impl Explainer<'_, '_> {
         if let Some(why) = protected(self.case.snapshot(), object) {
             return format!("the API server refuses to delete it: {why}");
         }
+        if self.case.stage.said_to_refuse(object).is_some() {
+            return "the API server refuses to delete it".to_owned();
+        }
+        if self.case.snapshot().facts.runs_hooks(object) {
+            return "its operation runs".to_owned();
+        }
         let owners = &self.case.snapshot().object(object).owners;
         let at = |place: usize| owners.get(place).map(|reference| self.case.reference(reference)).unwrap_or_default();
         match Next::of(self.case.stage, object).0 {

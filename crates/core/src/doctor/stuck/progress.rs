@@ -112,7 +112,11 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     related.retain(|id| objects.binary_search(id).is_err());
     if !progress.waits_for.is_empty() {
         let taken = progress.waits_for.iter().all(|id| snapshot.facts.is_being_taken(*id));
-        let until = if taken { " to be ready to use" } else { "" };
+        let until = match progress.waits_for.iter().all(|id| snapshot.facts.runs_hooks(*id)) {
+            true => " to end its operation",
+            false if taken => " to be ready to use",
+            false => "",
+        };
         reasons.push(format!("it waits for {}{until}", case.names(progress.waits_for, Some(first))));
     }
     if reasons.is_empty() {

@@ -37,6 +37,19 @@ impl Condition {
         }
     }
 
+    /// Whether it says that the API server has refused a delete of what is in a Namespace: a webhook, a policy or a
+    /// lack of rights did.
+    pub fn refuses(&self) -> bool {
+        let said = ["denied the request", "denied request", "is forbidden"];
+        self.kind == CONTENT_FAILURE && said.iter().any(|words| self.message.contains(words))
+    }
+
+    /// Whether it names something, as a word.
+    pub fn names(&self, name: &str) -> bool {
+        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '.');
+        self.message.split(|letter| !is_part(letter)).any(|word| word.trim_end_matches('.') == name)
+    }
+
     /// Whether it says that something keeps a Terminating Namespace or CustomResourceDefinition.
     pub fn keeps(&self) -> bool {
         self.fails()
@@ -73,7 +86,8 @@ impl Condition {
     /// `NamespaceContentRemaining: Some resources are remaining: …`, with the reason where the type says nothing.
     pub fn in_words(&self) -> String {
         let kind = if self.kind == "Terminating" { &self.reason } else { &self.kind };
-        format!("{kind}: {}", self.message.trim_end_matches('.'))
+        let message: Vec<&str> = self.message.split_whitespace().collect();
+        format!("{kind}: {}", message.join(" ").trim_end_matches('.'))
     }
 }
 

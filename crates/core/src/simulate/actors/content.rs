@@ -100,6 +100,28 @@ impl SimContext<'_> {
         self.still_said_to_keep(object).iter().any(|condition| condition.fails())
     }
 
+    /// What the API server says of the delete of a living object, if it has refused that: a condition of its
+    /// Terminating Namespace (R9.30). It names the object, or else the resource of what is left.
+    pub(crate) fn said_to_refuse(&self, object: ObjectId) -> Option<&Condition> {
+        let snapshot = self.snapshot;
+        let found = snapshot.object(object);
+        let namespace = self.namespace_named(found.namespace).filter(|id| snapshot.object(*id).terminating())?;
+        let said = self.still_said_to_keep(namespace);
+        let refusal = said.iter().copied().find(|condition| condition.refuses())?;
+        let left: Vec<String> = said.iter().flat_map(|condition| condition.remaining_resources()).collect();
+        let is_named = |id: ObjectId| {
+            let resource = snapshot.resource(id);
+            let is_left = left.contains(&resource.full_name());
+            (is_left || refusal.names(&resource.kind) || refusal.names(&resource.plural))
+                && refusal.names(snapshot.name(id))
+        };
+        let is_left = || {
+            let content = || self.in_namespace(found.namespace).iter();
+            left.contains(&snapshot.resource(object).full_name()) && !content().any(|other| is_named(*other))
+        };
+        (!found.terminating() && (is_named(object) || is_left())).then_some(refusal)
+    }
+
     /// The conditions that say what keeps a Namespace or CustomResourceDefinition, without those of the past.
     pub(crate) fn still_said_to_keep(&self, object: ObjectId) -> Vec<&Condition> {
         let mut said = self.snapshot.facts.said_to_keep(object);
@@ -191,6 +213,9 @@ impl World<'_, '_> {
                 && !pods.iter().any(|pod| self.refuses(*pod, Operation::of_content(context.snapshot, *pod)))
             {
                 pass = pods;
+            }
+            if self.said_to_keep(object).is_some() {
+                pass.retain(|id| context.said_to_refuse(*id).is_none());
             }
             match self.dead_api() {
                 Some((service, true)) => {
