@@ -186,6 +186,11 @@ mod tests {
         let cases = [
             ("machine.cluster.x-k8s.io", annotated("cluster.x-k8s.io/paused", "")),
             ("cluster.cluster.x-k8s.io", json!({"spec": {"paused": true}})),
+            (
+                "resources-finalizer.argocd.argoproj.io",
+                json!({"metadata": {"deletionTimestamp": "2026-03-01T10:00:00Z"}, "status": {"resources":
+                    [{"kind": "Secret", "name": "keys", "requiresDeletionConfirmation": true}]}}),
+            ),
             ("finalizer.managedresource.crossplane.io", annotated("crossplane.io/paused", "true")),
             ("finalizer.managedresource.crossplane.io", json!({"spec": {"managementPolicies": []}})),
             ("resources-finalizer.argocd.argoproj.io", annotated("argocd.argoproj.io/skip-reconcile", "true")),
@@ -193,7 +198,7 @@ mod tests {
         ];
         for (finalizer, mut object) in cases {
             let pause = paused(finalizer, &object).unwrap_or_else(|| panic!("{finalizer}: {object}"));
-            json_patch(&mut object, &pause.resuming().unwrap());
+            json_patch(&mut object, &pause.resuming(Some("2026-03-01T10:00:00Z")).unwrap());
             assert_eq!(paused(finalizer, &object), None, "{finalizer}: {object}");
         }
         // A MachineDeployment's own field is about its rollout.
@@ -212,8 +217,10 @@ mod tests {
         for (key, value) in patch.as_object().into_iter().flatten() {
             if value.is_null() {
                 object.as_object_mut().unwrap().remove(key);
-            } else {
+            } else if value.is_object() {
                 json_patch(&mut object[key], value);
+            } else {
+                object[key] = value.clone();
             }
         }
     }

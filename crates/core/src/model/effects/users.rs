@@ -159,7 +159,6 @@ const USERS: &[KnownUsers] = &[
         naming: Naming::OfKept,
         only_living: true,
         need_it: true,
-        ..KEEP
     },
 ];
 
