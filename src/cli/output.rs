@@ -12,6 +12,7 @@ use crate::{
         plan::PlanView,
         states::in_ascii,
         style::Style,
+        words::rows_of,
     },
 };
 use gc_core::{command_line::Kubectl, graph::OwnerGraph, model::Snapshot};
@@ -95,7 +96,7 @@ impl Printer {
                 io::ErrorKind::InvalidInput => unfitting(*format, &error),
                 _ => in_memory(error),
             })?;
-        if format.is_text() && terminal_height().is_some_and(|height| lines_of(&printed) >= height) {
+        if format.is_text() && !fits_the_screen(&printed) {
             let mut verdict = Vec::new();
             output.write_verdict(&options, &mut verdict).map_err(in_memory)?;
             printed.extend(if verdict.is_empty() { verdict } else { [b"\n", verdict.as_slice()].concat() });
@@ -153,8 +154,10 @@ fn wants_ascii(terminal: bool, variable: impl Fn(&str) -> Option<String>) -> boo
     terminal && locale.is_some_and(|locale| !is_utf8(locale))
 }
 
-fn lines_of(text: &[u8]) -> usize {
-    text.iter().filter(|byte| **byte == b'\n').count()
+/// Whether the terminal shows a text in whole, and the prompt below it. True if it is no terminal.
+fn fits_the_screen(text: &[u8]) -> bool {
+    let Some((columns, height)) = terminal_width().zip(terminal_height()) else { return true };
+    String::from_utf8_lossy(text).lines().map(|line| rows_of(line, columns)).sum::<usize>() < height
 }
 
 /// What a template wrote, with nothing that a terminal obeys or hides. Programs get each character as it is.

@@ -7,11 +7,9 @@ use std::{
     time::Duration,
 };
 
-use unicode_width::UnicodeWidthStr as _;
-
 use crate::{
     operations::{OperationError, Session},
-    render::{escape::visible, output::Format},
+    render::{escape::visible, output::Format, words::rows_of},
 };
 use gc_core::{doctor::Finding, model::Snapshot};
 
@@ -126,8 +124,7 @@ pub(super) fn end_on_interrupt() {
 /// As much of a text as fits on a terminal without scrolling, and the lines of the terminal that it takes up. The last
 /// line says how much is left out.
 fn fitting(text: &str, width: usize, height: usize) -> (String, usize) {
-    let lines: Vec<(&str, usize)> =
-        text.lines().map(|line| (line, plain(line).width().div_ceil(width).max(1))).collect();
+    let lines: Vec<(&str, usize)> = text.lines().map(|line| (line, rows_of(line, width))).collect();
     // The cursor stands below the last line.
     let room = height.saturating_sub(1).max(2);
     let all: usize = lines.iter().map(|(_, rows)| rows).sum();
@@ -143,17 +140,6 @@ fn fitting(text: &str, width: usize, height: usize) -> (String, usize) {
     let mut out: String = fit.iter().flat_map(|(line, _)| [line, "\n"]).collect();
     out.push_str(&format!("… {} more lines: make the window larger, or choose less\n", lines.len() - fit.len()));
     (out, fit.iter().map(|(_, rows)| rows).sum::<usize>() + 1)
-}
-
-/// A line without colours.
-fn plain(line: &str) -> String {
-    let mut plain = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some((before, sequence)) = rest.split_once("\x1b[") {
-        plain.push_str(before);
-        rest = sequence.split_once('m').map_or("", |(_, after)| after);
-    }
-    plain + rest
 }
 
 /// Identifies the findings, to compare two looks.
@@ -213,9 +199,7 @@ mod tests {
     #[test]
     fn a_text_that_fits_is_shown_whole() {
         assert_eq!(fitting("a\nb\n", 10, 24), ("a\nb\n".to_owned(), 2));
-        // Eleven columns take up two lines; colours take up none.
         assert_eq!(fitting("01234567890\n", 10, 24).1, 2);
-        assert_eq!(fitting("\x1b[1;31m0123456789\x1b[0m\n", 10, 24).1, 1);
         assert_eq!(fitting("", 10, 24), (String::new(), 0));
     }
 

@@ -117,6 +117,14 @@ fn hung<'a>(words: impl Iterator<Item = &'a str>, width: usize, hanging: usize) 
     lines
 }
 
+/// How many rows of a terminal with so many columns a line takes up, which may have colours.
+pub fn rows_of(line: &str, columns: usize) -> usize {
+    let mut parts = line.split("\x1b[");
+    let first = parts.next().map_or(0, UnicodeWidthStr::width);
+    let rest = parts.map(|part| part.split_once('m').map_or(0, |(_, text)| text.width()));
+    (first + rest.sum::<usize>()).div_ceil(columns.max(1)).max(1)
+}
+
 /// The lines of a text, none wider than `width` columns. A word that can't be broken anywhere else is broken anywhere.
 pub(in crate::render) fn broken(text: &str, width: usize) -> Vec<String> {
     let words = text.split(' ').filter(|word| !word.is_empty()).flat_map(|word| pieces(word, width));
@@ -172,6 +180,14 @@ mod tests {
         assert_eq!(plural_of("Endpoints", "endpoints"), "Endpoints");
         assert_eq!(plural_of("Person", "people"), "Persons");
         assert_eq!(plural_of("İ", "ix"), "İs");
+    }
+
+    /// Eleven columns take up two rows of ten; colours take up none.
+    #[test]
+    fn counts_rows_as_a_terminal_does() {
+        assert_eq!(["", "0123456789", "01234567890"].map(|line| rows_of(line, 10)), [1, 1, 2]);
+        assert_eq!(rows_of("\x1b[1;31m0123456789\x1b[0m", 10), 1);
+        assert_eq!(rows_of("0123\x1b[2m456789日\x1b[0m", 10), 2);
     }
 
     #[test]

@@ -217,7 +217,7 @@ fn what_follows_a_delete_of_before_is_planned() {
     let line = "plan locker/l1 -n vault";
     let ran = on(&objects, line);
     assert_eq!(ran.code, 2, "{ran}");
-    says(&ran, &["DATA LOSS: already being deleted; 1 volume loses data later, 1 stuck on bank.dev/seal; then 3 go."]);
+    says(&ran, &["DATA LOSS: already being deleted; 1 volume loses data later, 1 stuck on bank.dev/seal, 2 later."]);
     let ran = on(&objects, &format!("{line} --deny-effect=data-loss"));
     assert_eq!(ran.code, 2, "{ran}");
     says(&ran, &["REFUSED: "]);

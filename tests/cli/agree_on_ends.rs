@@ -378,7 +378,7 @@ fn what_gets_stuck_later_counts() {
         running("joiner"),
     ];
     let ran = on(&objects, "plan locker/safe -n vault");
-    says(&ran, &["STUCK: 1 waits for Deployment/locksmith, which runs; then 1 stuck on bank.dev/lid; then 3 go."]);
+    says(&ran, &["STUCK: 1 waits for Deployment/locksmith, which runs; then 1 stuck on bank.dev/lid, 2 later."]);
     let plan = document(&objects, "plan locker/safe -n vault");
     assert_eq!(plan["verdict"]["counts"]["stuck"], 1, "{:#}", plan["verdict"]);
     let waits = plan["verdict"]["reasons"].as_array().unwrap().iter().find(|reason| reason["kind"] == "waits");
@@ -458,7 +458,7 @@ fn what_a_failing_definition_takes_later_counts() {
     let safe = object(LOCKER, "safe", json!({}));
     let objects = [vec![failing_definition("no route"), safe], claim("safe").to_vec()].concat();
     let ran = on(&objects, "plan crd/lockers.bank.dev");
-    says(&ran, &["DATA LOSS: already being deleted; 1 volume loses data later, 1 stuck; then 4 go.", "no route"]);
+    says(&ran, &["DATA LOSS: already being deleted; 1 volume loses data later, 1 stuck, 3 later.", "no route"]);
     let ran = on(&objects, "plan crd/lockers.bank.dev --deny-effect=data-loss");
     says(&ran, &["REFUSED: --deny-effect=data-loss forbids it"]);
     let ran = on(&objects, "doctor");
@@ -495,7 +495,7 @@ fn a_pod_that_is_being_deleted_lets_its_claim_go() {
     let going = json!({"deletionTimestamp": DELETED, "finalizers": ["kubernetes.io/pvc-protection"]});
     gold["metadata"] = object(("v1", "PersistentVolumeClaim"), "gold", going)["metadata"].clone();
     let ran = on(&[pod, gold, volume], "plan pod/teller -n vault");
-    says(&ran, &["DATA LOSS: already being deleted; 1 volume loses data later, 1 stuck on bank.dev/keys; then 3 go."]);
+    says(&ran, &["DATA LOSS: already being deleted; 1 volume loses data later, 1 stuck on bank.dev/keys, 2 later."]);
 }
 
 /// An owner that orphans its dependents stays as long as the API server refuses that.

@@ -136,8 +136,12 @@ fn on_the_examples() {
             for line in text.lines().filter(|line| !is_command(line)) {
                 assert!(line.width() <= usize::from(columns), "{} columns: {line}", line.width());
             }
-            let is_short = (name, lines) == ("plan", 24);
-            assert!(!is_short || text.lines().count() < lines.into(), "a screen shows it all, and the prompt: {text}");
+            let rows: usize = text.lines().map(|line| line.width().div_ceil(columns.into()).max(1)).sum();
+            let shows_all = rows < usize::from(lines);
+            assert!(shows_all || (name, lines) != ("plan", 24), "a screen shows it all, and the prompt: {text}");
+            let mut parts = text.trim_end().split("\n\n").skip(1);
+            let verdict = parts.next();
+            assert_eq!(verdict == parts.last(), !shows_all && name != "tree", "the verdict, above and below: {text}");
             let marked = colour.replace_all(&coloured, "{$1}").replace("{0}", "{}");
             assert_snapshot!(format!("on-{columns}x{lines}-{name}"), format!("$ kubectl gc {line}\n{marked}"));
         }

@@ -148,7 +148,7 @@ fn flux_deletes_nothing_without_its_account() {
     );
     let both = "plan kustomization/apps sa/deployer -n vault -o json";
     let raced = with(&[account("deployer")], both);
-    assert!(raced.out.contains(goes) && raced.out.contains("then 2 go; not certain."), "{raced}");
+    assert!(raced.out.contains(goes) && raced.out.contains(", 1 later; not certain."), "{raced}");
 }
 
 /// The content of a snapshot stays until the snapshot is deleted, and says so.
@@ -276,7 +276,10 @@ fn a_claim_waits_for_the_snapshots_being_taken_of_it() {
     let mut bare = taken("data", json!({}));
     bare.as_object_mut().unwrap().remove("spec");
     let objects = [claim(json!({})), bare, running("snapshot-controller")];
-    says(&on(&objects, "plan pvc/data -n vault"), &["WAITS: ", "then 1 goes; not certain."]);
+    says(
+        &on(&objects, "plan pvc/data -n vault"),
+        &["WAITS: nothing goes at once, 1 waits for Deployment/snapshot-controller, which runs; not certain."],
+    );
 }
 
 /// R9.40: a volume that a Node has stays, and names the VolumeAttachment, and why that can't be detached.

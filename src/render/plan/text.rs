@@ -154,9 +154,13 @@ fn write_kinds(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Wri
         let (is_stuck, is_plain) = (kind.fate == Fate::Stuck, kind.remark.is_empty());
         (!kind.has_target, !kind.loses_data, !is_stuck, kind.fate, is_plain, kind.resource(view))
     });
-    let lines = kinds_together(view, kinds).iter().map(|kinds| line_of(view, kinds)).collect();
-    lines::write_padded(lines, options, out)?;
-    writeln!(out, "  {}", options.style.paint(Tone::Quiet, "(each object: -o wide)"))
+    let kinds = kinds_together(view, kinds);
+    let mut lines: Vec<Line> = kinds.iter().map(|kinds| line_of(view, kinds)).collect();
+    let folds = |kinds: &Vec<Kind<'_>>| kinds.iter().flat_map(Kind::objects).nth(1).is_some();
+    if let Some(last) = kinds.iter().rposition(folds) {
+        lines[last].remark(Tone::Quiet, "-o wide names each");
+    }
+    lines::write_padded(lines, options, out)
 }
 
 impl Kind<'_> {
@@ -259,7 +263,10 @@ fn line_of(view: &PlanView<'_>, kinds: &[Kind<'_>]) -> Line {
             let title = format!("{} of {} kinds", count(number, "object", "objects"), kinds.len());
             let (told, others): (Vec<&Kind<'_>>, Vec<&Kind<'_>>) = kinds.iter().partition(|kind| kind.is_told(view));
             let rest = others.iter().flat_map(|kind| kind.objects());
-            let rest = view.by_some_kinds(rest, NAMED_KINDS.saturating_sub(told.len()).max(1));
+            let rest = match told.len() {
+                0 | 1 => view.by_some_kinds(rest, NAMED_KINDS - told.len()),
+                _ => count(others.len(), "more kind", "more kinds"),
+            };
             let all: Vec<String> = told.iter().map(|kind| kind.title(view)).chain([rest]).collect();
             (title, Tone::Plain, all.join(", "))
         }

@@ -388,7 +388,7 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
     }
     parts.extend(stuck_later(view));
     parts.extend(then);
-    let goes_later: FxHashSet<ObjectId> = second(view).into_iter().collect();
+    let goes_later: FxHashSet<ObjectId> = in_second_end(view).objects.into_iter().collect();
     let is_kept = |outcome: &&Outcome| {
         let kept = matches!(outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached | OutcomeKind::Unblocked);
         kept && !goes_later.contains(&outcome.object)
@@ -569,21 +569,31 @@ fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str, is_short: b
 
 /// How many more objects go once others have done their part.
 fn more_later(view: &PlanView<'_>) -> Option<Part> {
-    let number = second(view).len();
-    (number > 0).then(|| Part::new(5, count(number, "goes", "go")).joined("; then "))
+    let number = in_second_end(view).later;
+    (number > 0).then(|| Part::new(5, format!("{} later", thousands(number))).listed())
 }
 
 /// What only the second end removes.
-fn second(view: &PlanView<'_>) -> Vec<ObjectId> {
+struct SecondEnd {
+    objects: Vec<ObjectId>,
+    /// How many of them are not even Terminating before.
+    later: usize,
+}
+
+fn in_second_end(view: &PlanView<'_>) -> SecondEnd {
     let removed = |outcome: &&Outcome| outcome.kind == OutcomeKind::Deleted;
-    let first: FxHashSet<ObjectId> = view.plan.outcomes.iter().filter(removed).map(|outcome| outcome.object).collect();
-    let second = view.plan.then.iter().flat_map(|then| &then.outcomes).filter(removed).map(|outcome| outcome.object);
-    second.filter(|object| !first.contains(object)).collect()
+    let ids = |outcome: &Outcome| outcome.object;
+    let first: FxHashSet<ObjectId> = view.plan.outcomes.iter().filter(removed).map(ids).collect();
+    let second = view.plan.then.iter().flat_map(|then| &then.outcomes).filter(removed).map(ids);
+    let objects: Vec<ObjectId> = second.filter(|object| !first.contains(object)).collect();
+    let stays = view.plan.outcomes.iter().filter(|it| it.kind == OutcomeKind::Terminating);
+    let stays: FxHashSet<ObjectId> = stays.chain(&view.plan.stays).map(ids).collect();
+    SecondEnd { later: objects.iter().filter(|object| !stays.contains(object)).count(), objects }
 }
 
 /// What is deleted once others have done their part, without a full stop. `wide` also says of which kinds.
 pub(super) fn then(view: &PlanView<'_>, wide: bool) -> Option<String> {
-    let second = second(view);
+    let SecondEnd { objects: second, later } = in_second_end(view);
     if second.is_empty() || !wide && says_what_follows(view) {
         return None;
     }
@@ -593,7 +603,11 @@ pub(super) fn then(view: &PlanView<'_>, wide: bool) -> Option<String> {
             let kinds = view.by_kind(many.iter().copied());
             format!("{} objects are deleted ({kinds})", thousands(many.len()))
         }
-        many => format!("{} objects are deleted", thousands(many.len())),
+        many if later == 0 || later == many.len() => format!("{} objects are deleted", thousands(many.len())),
+        many => {
+            let stay = count(many.len() - later, "stays until then", "stay until then");
+            format!("{} objects are deleted ({stay}, {} later)", thousands(many.len()), thousands(later))
+        }
     };
     let is_prevented = view.plan.obstacles.iter().any(|obstacle| !obstacle.prevents.is_empty());
     let mended = if is_prevented { "that is mended and " } else { "" };
@@ -627,6 +641,8 @@ pub(super) fn then(view: &PlanView<'_>, wide: bool) -> Option<String> {
         }
     };
     Some(match blocked {
+        // The first line says how many, and what they wait for.
+        None if when.is_empty() && !wide && tells_later(view, &sentence_of(view)) => return None,
         None => format!("{when}{objects}"),
         Some(Blocked { objects: blocked, until, .. }) if blocked == second => format!("once {until}, {objects}"),
         Some(Blocked { what, until, .. }) => format!("{when}{what} until {until}; then {objects}"),
@@ -635,18 +651,26 @@ pub(super) fn then(view: &PlanView<'_>, wide: bool) -> Option<String> {
 
 /// Whether the verdict says which finalizer must be removed, and how much is deleted then.
 fn says_what_follows(view: &PlanView<'_>) -> bool {
-    let (_, sentence) = in_words(view, &view.verdict());
-    let sentence: String = sentence.into_iter().map(|run| run.text).collect();
+    let sentence = sentence_of(view);
     let causes = root_causes(view);
     let mut once = view.plan.then.iter().flat_map(|then| &then.once).flat_map(|finished| &finished.blockers);
+    let SecondEnd { objects, later } = in_second_end(view);
     let is_simple = matches!(&causes, RootCauses::Finalizers(names) if names.len() == 1)
+        && objects.len() - later >= view.stuck().count()
         && view.plan.obstacles.is_empty()
         && !once.any(|blocker| blocker.is_kubelet())
         && blocked_later(view).is_none()
         && others_act(view).is_empty();
-    is_simple
-        && sentence.contains(&causes.on(view))
-        && more_later(view).is_some_and(|part| sentence.contains(&[part.joint, part.text()].concat()))
+    is_simple && sentence.contains(&causes.on(view)) && tells_later(view, &sentence)
+}
+
+fn sentence_of(view: &PlanView<'_>) -> String {
+    in_words(view, &view.verdict()).1.into_iter().map(|run| run.text).collect()
+}
+
+/// Whether a sentence says how much goes later, if anything does.
+fn tells_later(view: &PlanView<'_>, sentence: &str) -> bool {
+    more_later(view).is_none_or(|part| sentence.contains(&[part.joint, part.text()].concat()))
 }
 
 /// That other controllers have finalizers to remove as well, before all that is told is deleted.
