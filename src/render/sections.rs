@@ -107,6 +107,11 @@ impl Sections {
         self.0.extend(said.into_iter().map(|said| (heading, said.into())));
     }
 
+    /// Whether nothing is said under this heading.
+    pub(super) fn is_empty(&self, heading: Heading) -> bool {
+        self.of(heading).next().is_none()
+    }
+
     fn of(&self, heading: Heading) -> impl Iterator<Item = &Said> {
         self.0.iter().filter(move |(of, _)| *of == heading).map(|(_, said)| said)
     }

@@ -320,7 +320,9 @@ fn explain_names_every_cause_of_a_namespace_that_stays() {
     ];
     let ran = on(&objects, "explain ns/vault");
     says(&ran, &["pod-without-kubelet (Pod/web-0", "stuck-finalizer (Locker/safe", "webhook-unreachable"]);
-    says(&ran, &["requests for ConfigMap/rates -n vault are rejected", "this object stays stuck"]);
+    says(&ran, &["must call the webhook guard.bank.dev before it deletes configmaps", "this object stays stuck"]);
+    let wide = on(&objects, "explain ns/vault -o wide");
+    says(&wide, &["requests for ConfigMap/rates -n vault are rejected", "this object stays stuck"]);
     says_not(&ran, &["gets stuck"]);
 }
 

@@ -23,7 +23,7 @@ use super::{
 };
 
 pub use text::CodesView;
-pub(super) use text::{Told, cures};
+pub(super) use text::{Told, all_of_code, cures};
 
 /// A diagnosis with what is needed to print it.
 #[derive(Clone, Copy, Debug)]

@@ -210,18 +210,17 @@ impl DoctorView<'_> {
         if options.wide {
             sections.add(Heading::Note, self.details(finding));
         }
-        sections.add(Heading::Next, cures(finding, usize::MAX, self.again, told));
+        let (said, is_cut) = cures(finding, usize::MAX, told);
+        sections.add(Heading::Next, said);
+        if is_cut {
+            sections.add(Heading::Next, all_of_code(self.again, finding.code));
+        }
         sections.write(options, out)
     }
 }
 
-/// What mends a finding: at most so many remedies, and the command that prints what is left out.
-pub(in crate::render) fn cures<'f>(
-    finding: &'f Finding,
-    most: usize,
-    doctor: &ShellCommand,
-    told: &mut Told<'f>,
-) -> Vec<Said> {
+/// What mends a finding: at most so many remedies. And whether anything is left out.
+pub(in crate::render) fn cures<'f>(finding: &'f Finding, most: usize, told: &mut Told<'f>) -> (Vec<Said>, bool) {
     let remedies = &finding.remedies;
     let mut said = Vec::new();
     let mut is_cut = remedies.len() > most;
@@ -241,10 +240,12 @@ pub(in crate::render) fn cures<'f>(
             _ => Said::Command(format!("… and {} more", thousands(more))),
         }));
     }
-    if is_cut {
-        said.extend([Said::from("all remedies:"), Said::command(all_remedies(doctor, finding.code))]);
-    }
-    said
+    (said, is_cut)
+}
+
+/// The command that prints all remedies of the findings with a code.
+pub(in crate::render) fn all_of_code(doctor: &ShellCommand, code: Code) -> [Said; 2] {
+    [Said::from("all remedies:"), Said::command(all_remedies(doctor, code))]
 }
 
 /// The first few commands of a remedy that are short enough to read.

@@ -6,23 +6,27 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::render::{
-    doctor::{Told, cures, fate_of},
+    doctor::{Told, all_of_code, cures, fate_of},
     lines::{self, Line},
     outline::{Outline, OutlineRow, Subject},
     output::{Output, TextOptions},
     picture::{Picture, PictureOptions},
-    sections::{Heading, Said, Sections},
-    states::FINDING,
+    sections::{Heading, Said, Sections, more_lines},
+    states::{FINDING, Headline},
     style::Tone,
     words::kinds_of,
 };
 use gc_core::{
     doctor::{
         Explanation, Finding,
-        explain::{Attention, Blocks, FinalizerStory, Follows, OwnerState, ReferenceStory, RootCause, Waiting},
+        explain::{
+            Attention, Blocks, FinalizerStory, Follows, OwnerState, ReferenceStory, Remover, RootCause, Trigger,
+            Waiting,
+        },
     },
     document::{Head, Named},
     model::{ObjectId, Reference, Rule, Symbol, facts::Condition},
+    server::Propagation,
     simulate::{BlockedBy, Controllers, Next, NoAction, OutcomeKind, State, Uncertainty, says_why},
     tree::ResolvedReference,
     wording::{count, thousands},
@@ -160,7 +164,9 @@ fn remarks(
     line: &Waiting,
 ) -> Vec<String> {
     let mut remarks: Vec<String> = Vec::new();
-    for holder in &line.held_by {
+    // What the API server says of the object itself stands below in full.
+    let is_below = |holder: &&BlockedBy| line.object == explained && **holder == BlockedBy::Said;
+    for holder in line.held_by.iter().filter(|holder| !is_below(holder)) {
         let state = if line.goes { State::Waiting } else { line.state };
         // The root causes below say more about controllers.
         remarks.push(holder.describe(view.snapshot, line.object, state, &Controllers::default()));
@@ -290,10 +296,31 @@ const TOLD: usize = 5;
 /// At most this many finalizers are described.
 const FINALIZERS: usize = 20;
 
+/// At most this many kinds of what is in a Namespace are counted, unless the output is wide.
+const KINDS: usize = 3;
+/// At most this many findings that are about other objects are told in full, unless the output is wide.
+const IN_FULL: usize = 3;
+/// At most this many findings have a line that only names them.
+const LISTED: usize = 6;
+
+/// How much is told of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    /// Nothing happens to it: what is as usual is left out.
+    Fine,
+    Usual,
+    Wide,
+}
+
 /// All that is said below the verdict on an object.
 pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool, now: Option<i64>) -> Sections {
     let mut sections = Sections::default();
     let verdict = words::verdict(view, explanation, now);
+    let detail = match verdict.headline {
+        _ if wide => Detail::Wide,
+        Headline::Ok => Detail::Fine,
+        _ => Detail::Usual,
+    };
     for (heading, said) in &verdict.rest {
         sections.add(*heading, [said.as_str()]);
     }
@@ -305,7 +332,7 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
         let owners = owners(view, explanation, wide).lines();
         sections.add(Heading::Why, [Said::Lines(format!("{}:", OWNED_BY), owners)]);
     }
-    sections.add(Heading::Why, finalizers(view, explanation));
+    sections.add(Heading::Why, finalizers(view, explanation, detail));
     sections.add(Heading::Why, causes(view, explanation));
     sections.add(Heading::Why, conditions(view, explanation, &verdict.sentence));
     sections.add(Heading::Why, failed(view, explanation));
@@ -321,27 +348,70 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
         None => words::in_the_end(view, explanation.object, later).1.join(" "),
     });
     sections.add(Heading::Then, in_the_end.filter(|said| !said.is_empty()));
-    sections.add(Heading::Then, explanation.conditions.iter().map(|condition| format!("if {}.", condition.message)));
+    let is_told = |trigger: &Trigger| {
+        detail != Detail::Fine || !matches!(trigger, Trigger::Deleted { propagation: Propagation::Orphan, .. })
+    };
+    let conditions = explanation.conditions.iter().filter(|condition| is_told(&condition.what));
+    sections.add(Heading::Then, conditions.map(|condition| format!("if {}.", condition.message)));
 
-    sections.add(Heading::Note, explanation.findings.iter().map(|finding| finding_told(view, explanation, finding)));
-    sections.add(Heading::Note, content(view, explanation));
-    sections.add(Heading::Note, dependents(view, explanation));
+    add_findings(view, explanation, detail, &mut sections);
+    sections.add(Heading::Note, content(view, explanation, wide));
+    sections.add(Heading::Note, dependents(view, explanation, detail));
     sections.add(Heading::Note, waited_for_by(view, explanation));
     if wide {
         sections.add(Heading::Note, rules(explanation));
     }
-    let mut told = Told::default();
-    for finding in &explanation.findings {
-        sections.add(Heading::Next, mended(view, explanation, finding, wide, &mut told));
-    }
     sections
 }
 
-fn finalizers(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
+/// What is wrong with the object, and what mends that. Of what is wrong with others, no more than its name if nothing
+/// happens to this one.
+fn add_findings(view: &ExplainView<'_>, explanation: &Explanation, detail: Detail, sections: &mut Sections) {
+    let is_own = |finding: &&Finding| finding.objects.contains(&explanation.object);
+    let (own, others): (Vec<&Finding>, Vec<&Finding>) = explanation.findings.iter().partition(is_own);
+    let others_in_full = match detail {
+        Detail::Fine => 0,
+        Detail::Usual => IN_FULL,
+        Detail::Wide => usize::MAX,
+    };
+    let (others, listed) = others.split_at(others_in_full.min(others.len()));
+    let mut told = Told::default();
+    let mut has_more = !listed.is_empty();
+    for finding in own.into_iter().chain(others.iter().copied()) {
+        sections.add(Heading::Note, [finding_told(view, explanation, finding, detail)]);
+        let (said, is_cut) = mended(view, explanation, finding, detail, &mut told);
+        sections.add(Heading::Next, said);
+        if detail == Detail::Wide && is_cut {
+            sections.add(Heading::Next, all_of_code(view.doctor, finding.code));
+        }
+        has_more |= is_cut;
+    }
+    let some = if listed.len() > LISTED + 1 { LISTED } else { listed.len() };
+    let lines = listed[..some].iter().map(|finding| {
+        let (word, code) = (fate_of(finding.severity).text(), finding.code.name());
+        format!("{FINDING} {word} {code}: {}", view.names(&finding.objects, 1))
+    });
+    sections.add(Heading::Note, lines);
+    sections.add(Heading::Note, (some < listed.len()).then(|| more_lines(listed.len() - some)));
+    if detail != Detail::Wide && has_more {
+        let is_first = sections.is_empty(Heading::Next);
+        sections.add(Heading::Next, (!is_first).then(|| Said::from("all that is wrong, and what mends it:")));
+        sections.add(Heading::Next, [Said::command(view.doctor)]);
+    }
+}
+
+fn finalizers(view: &ExplainView<'_>, explanation: &Explanation, detail: Detail) -> Vec<Said> {
     let own =
         explanation.causes.iter().filter(|cause| cause.objects == [explanation.object] && !is_told(explanation, cause));
     let of_causes: FxHashSet<Symbol> = own.flat_map(|cause| &cause.held_by).filter_map(|it| it.finalizer()).collect();
-    let all = explanation.finalizers.iter().filter(|story| !of_causes.contains(&story.finalizer));
+    // Kubernetes' own do their work, as long as nothing says otherwise.
+    let is_usual = |story: &FinalizerStory| match (detail, story.by) {
+        (Detail::Wide, _) => false,
+        (Detail::Fine, by) => matches!(by, Remover::Collector | Remover::CleanUp | Remover::Known(_)),
+        (Detail::Usual, by) => matches!(by, Remover::Collector) && tells_waits(explanation),
+    };
+    let all = explanation.finalizers.iter();
+    let all = all.filter(|story| !of_causes.contains(&story.finalizer) && !is_usual(story));
     let all: Vec<&FinalizerStory> = all.collect();
     let describe =
         |story: &FinalizerStory| format!("finalizer {}: {}", view.snapshot.text(story.finalizer), story.message);
@@ -362,11 +432,12 @@ fn failed(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
 }
 
 /// What is in a Namespace.
-fn content(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
+fn content(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Said> {
     if !view.snapshot.is_namespace(explanation.object) {
         return Vec::new();
     }
-    let kinds = kinds_of(view.snapshot, explanation.content.iter().map(|kind| (kind.resource, kind.count)), usize::MAX);
+    let most = if wide { usize::MAX } else { KINDS };
+    let kinds = kinds_of(view.snapshot, explanation.content.iter().map(|kind| (kind.resource, kind.count)), most);
     let all = explanation.content.iter().map(|kind| kind.count).sum();
     vec![match all {
         0 => "it contains nothing that was read".to_owned().into(),
@@ -374,7 +445,7 @@ fn content(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     }]
 }
 
-fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
+fn dependents(view: &ExplainView<'_>, explanation: &Explanation, detail: Detail) -> Vec<Said> {
     let dependents = &explanation.dependents;
     let mut said: Vec<Said> = Vec::new();
     let kinds = kinds_of(view.snapshot, dependents.kinds.iter().map(|kind| (kind.resource, kind.count)), usize::MAX);
@@ -386,6 +457,10 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     let is_one = dependents.count == 1;
     let told = match dependents.blocking.len() {
         _ if kinds.is_empty() => None,
+        // What it waits for shows them.
+        1.. if dependents.waits && detail != Detail::Wide && tells_waits(explanation) => None,
+        // It is not about to be deleted at all.
+        _ if detail == Detail::Fine => Some(format!("dependents: {kinds}")),
         // It is not deleted in the foreground, and goes without them.
         _ if explanation.terminating && !dependents.waits => {
             Some(format!("dependents: {kinds}; none blocks it: it is not deleted in the foreground"))
@@ -535,32 +610,55 @@ fn removed_later(view: &ExplainView<'_>, explanation: &Explanation) -> Option<St
     Some(format!("{controller} {deletes} it{when}: {why}"))
 }
 
-/// A finding, and what follows from it.
-fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Finding) -> String {
+/// A finding. What follows for this object stands elsewhere, so only what a person has to know before the remedy below
+/// is told of that, or all if the output is wide.
+fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Finding, detail: Detail) -> String {
     let others: Vec<ObjectId> = finding.objects.iter().copied().filter(|id| *id != explanation.object).collect();
-    let whose = match (finding.objects.contains(&explanation.object), others.len()) {
+    let is_its = finding.objects.contains(&explanation.object);
+    let whose = match (is_its, others.len()) {
         (true, 0) => String::new(),
         (true, some) => format!(" (and {some} more)"),
         (false, _) => format!(" ({})", view.names(&others, 1)),
     };
     let (word, code) = (fate_of(finding.severity).text(), finding.code.name());
-    format!("{FINDING} {word} {code}{whose}: {} {}", finding.message, finding.consequence).trim_end().to_owned()
+    let tells_all = detail == Detail::Wide || decides(finding);
+    let follows = if tells_all { finding.consequence.as_str() } else { "" };
+    format!("{FINDING} {word} {code}{whose}: {} {follows}", finding.message).trim_end().to_owned()
 }
 
-/// What mends a finding: with what comes first, the first remedy that mends it, or all.
+/// How many remedies of a finding are shown, unless the output is wide: what comes first, and what then mends it.
+fn shown(finding: &Finding) -> usize {
+    finding.remedies.iter().position(|remedy| !remedy.comes_first).map_or(finding.remedies.len(), |mends| mends + 1)
+}
+
+/// Whether what mends it stands above already.
+fn stands_above(finding: &Finding, told: &Told<'_>) -> bool {
+    let mut shown = finding.remedies.iter().take(shown(finding)).peekable();
+    shown.peek().is_some() && shown.all(|remedy| told.contains(&remedy.commands[..]))
+}
+
+/// Whether a person has to choose between keeping and losing something before what is shown is done.
+fn decides(finding: &Finding) -> bool {
+    finding.remedies.iter().take(shown(finding)).any(|remedy| remedy.decides)
+}
+
+/// What mends a finding, and whether that is not all. Unless the output is wide, what stands above is not repeated.
 fn mended<'f>(
     view: &ExplainView<'_>,
     explanation: &Explanation,
     finding: &'f Finding,
-    wide: bool,
+    detail: Detail,
     told: &mut Told<'f>,
-) -> Vec<Said> {
-    let most = finding.remedies.iter().position(|remedy| !remedy.comes_first).map_or(1, |mends| mends + 1);
-    let mut said = cures(finding, if wide { usize::MAX } else { most }, view.doctor, told);
+) -> (Vec<Said>, bool) {
+    let most = if detail == Detail::Wide { usize::MAX } else { shown(finding) };
+    let is_its = finding.objects.contains(&explanation.object);
+    if detail != Detail::Wide && stands_above(finding, told) {
+        return (Vec::new(), true);
+    }
+    let (mut said, is_cut) = cures(finding, most, told);
     if let (Some(Said::Text(first)), 2..) = (said.first_mut(), explanation.findings.len()) {
-        let is_its = finding.objects.contains(&explanation.object);
         let of = if is_its { String::new() } else { format!(" of {}", view.names(&finding.objects, 1)) };
         *first = format!("{}{of}: {first}", finding.code.name());
     }
-    said
+    (said, is_cut)
 }

@@ -500,9 +500,6 @@ fn too(case: &Case<'_>, object: ObjectId, then: ConditionOutcome, gone: &[Object
     let others: Vec<ObjectId> = owners.iter().copied().filter(|owner| !gone.contains(owner)).collect();
     let keep = if others.len() == 1 { "keeps" } else { "keep" };
     match then {
-        ConditionOutcome::Goes if others.is_empty() && gone.len() == 1 => {
-            "this object is deleted, too: no other owner keeps it".to_owned()
-        }
         ConditionOutcome::Goes => "this object is deleted, too".to_owned(),
         ConditionOutcome::Stays | ConditionOutcome::Loses(1..) if !others.is_empty() => {
             format!("{}: {} still {keep} it", then.words(), case.names(&others, Some(object)))
