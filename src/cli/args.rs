@@ -604,7 +604,7 @@ pub struct TuiArgs {
 ///
 /// Prints a line whenever an object is deleted or collected, waits for something, loses owners or finalizers, or is
 /// recreated, with the reason as far as it can be found out: an owner is called missing only if a look-up says so.
-/// Objects that are made again and again with an owner that does not exist are reported as a LOOP, with their maker.
+/// Objects that are made again and again with a missing owner are reported as a LOOP, with their maker.
 /// Changes nothing.
 ///
 /// Covers the namespace; -A covers all, and TARGETs limit it to these objects, what is in them, and their dependents,

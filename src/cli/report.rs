@@ -43,7 +43,7 @@ pub(super) fn complain(text: &str) {
     let width = terminal_width_of(&io::stderr()).unwrap_or(usize::MAX);
     let wrap = |line: &str| match line.starts_with(' ') {
         true => vec![line.to_owned()],
-        false => wrapped(line.split(' '), width),
+        false => wrapped(line, width),
     };
     for line in text.split('\n').flat_map(wrap) {
         // Ignore errors: stderr may be closed.
@@ -132,7 +132,7 @@ pub(super) fn heading(snapshot: &Snapshot, namespace: Option<&str>, from: &[Stri
     let archives = archives(from);
     let width = terminal_width().unwrap_or(usize::MAX);
     let lines = iter::once(first).chain(archives.iter().map(|archive| visible(archive).into_owned()));
-    let lines: Vec<String> = lines.flat_map(|line| wrapped(line.split(' '), width)).collect();
+    let lines: Vec<String> = lines.flat_map(|line| wrapped(&line, width)).collect();
     (lines.join("\n") + "\n\n").into_bytes()
 }
 
@@ -233,7 +233,7 @@ impl Terminal for StdTerminal {
     /// editing keys work.
     fn ask(&mut self, preface: &str, prompt: &str) -> String {
         let width = terminal_width().unwrap_or(usize::MAX);
-        let wrap = |text: &str| wrapped(visible(text).split(' '), width);
+        let wrap = |text: &str| wrapped(&visible(text), width);
         let mut lines = if preface.is_empty() { Vec::new() } else { [vec![String::new()], wrap(preface)].concat() };
         lines.extend(wrap(prompt));
         // The library draws its prompt again after the answer, and takes it for one line.

@@ -84,7 +84,7 @@ pub fn text(happening: &Happening, options: &AccountOptions<'_>) -> String {
     let (time, line) = (words.time(happening.at), words.what(&happening.what));
     let line = visible(&line).into_owned();
     let lines = match options.width {
-        Some(width) => wrapped(line.split(' '), width.saturating_sub(TIME).max(20)),
+        Some(width) => wrapped(&line, width.saturating_sub(TIME).max(20)),
         None => vec![line],
     };
     let mut text = options.style.paint(Tone::Quiet, &time);
@@ -224,7 +224,7 @@ impl Words<'_> {
             managers => format!("It is made by {}", makers_of(managers)),
         };
         format!(
-            "{LOOP} {} was made {} since {} with the same owner that does not exist, {}, and the collector deletes it \
+            "{LOOP} {} was made {} since {} with the same owner that is missing, {}, and the collector deletes it \
              each time: {now}. {makers}. Do: restart or fix the maker, so that it names a {} that exists, or no owner. \
              From here on, only every doubling of this number is told.",
             self.object(object),
@@ -311,11 +311,7 @@ pub fn summary(summary: &Summary, took: Duration) -> Vec<String> {
 fn looped(found: &Loop) -> String {
     let Loop { object, owner, times, managers, .. } = found;
     let by = if managers.is_empty() { String::new() } else { format!(" by {}", makers_of(managers)) };
-    format!(
-        "LOOP: {} was made {times} times{by} with an owner that does not exist: {}.",
-        object.placed(),
-        with_uid(owner)
-    )
+    format!("LOOP: {} was made {times} times{by} with an owner that is missing: {}.", object.placed(), with_uid(owner))
 }
 
 /// How many owners a line names.
@@ -360,9 +356,9 @@ impl Words<'_> {
                 };
                 format!("its owner {name} was deleted{how} at {}", self.time(*at))
             }
-            OwnerState::Absent { current_uid: None } => format!("its owner {} does not exist", with_uid(owner)),
+            OwnerState::Absent { current_uid: None } => format!("its owner {} is missing", with_uid(owner)),
             OwnerState::Absent { current_uid: Some(uid) } => {
-                format!("its owner {} does not exist, {name} has uid {uid} now", with_uid(owner))
+                format!("its owner {} is missing, {name} has uid {uid} now", with_uid(owner))
             }
             OwnerState::Waiting => format!("its owner {name} is being deleted in the foreground"),
             OwnerState::Exists { terminating: false, .. } => format!("its owner {name} exists"),

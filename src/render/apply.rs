@@ -351,13 +351,13 @@ fn describe(reference: &FileReference, standing: &Standing) -> String {
         Standing::NewUid(_) => format!("its owner {owner} gets a new uid"),
         Standing::OtherUid(_) => format!("its owner {owner} has another uid"),
         Standing::Elsewhere(namespace) => format!("its owner {owner} is in namespace {namespace}"),
-        Standing::Absent { .. } => format!("its owner {owner} does not exist"),
+        Standing::Absent { .. } => format!("its owner {owner} is missing"),
         Standing::ListKind => format!("its owner {owner} is a list, and lists don't exist"),
         Standing::Unserved => {
             format!("no {} is served in {}, so the collector leaves it alone", reference.kind, reference.api_version)
         }
         Standing::DefinedByFile(definition) => {
-            format!("its owner {owner} does not exist once {definition} is served")
+            format!("its owner {owner} is missing once {definition} is served")
         }
         Standing::InvalidScope => format!("its owner {owner} is namespaced, so the collector leaves it alone"),
         Standing::Unread => format!("whether its owner {owner} exists could not be read"),

@@ -43,7 +43,7 @@ impl Output for HoldView<'_> {
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         let width = options.width.unwrap_or(usize::MAX);
         for result in self.results {
-            for line in wrapped(visible(&sentence(result)).split(' '), width) {
+            for line in wrapped(&visible(&sentence(result)), width) {
                 writeln!(out, "{line}")?;
             }
             for note in &result.notes {

@@ -210,8 +210,8 @@ impl RestoreView<'_> {
                 let are = if not_fine == 1 { "is" } else { "are" };
                 (Headline::PartlyDone, format!("{} of {objects} {are} not as archived.", thousands(not_fine)))
             }
-            (false, 0) if created == 0 && wanted == 1 => (Headline::NothingToDo, "the object exists.".to_owned()),
-            (false, 0) if created == 0 => (Headline::NothingToDo, format!("all {objects} exist.")),
+            (false, 0) if created == 0 && wanted == 1 => (Headline::Ok, "the object exists.".to_owned()),
+            (false, 0) if created == 0 => (Headline::Ok, format!("all {objects} exist.")),
             (false, 0) => (Headline::Creates, format!("{new}.")),
             (false, _) => {
                 (Headline::Creates, format!("{new}; {} of {objects} would not be as archived.", thousands(not_fine)))

@@ -74,15 +74,22 @@ pub(super) fn set(text: &str, width: usize, hanging: usize) -> Vec<String> {
     hung(words.iter().flat_map(|word| pieces(word, narrow)), width, hanging)
 }
 
-/// The words of a text. A flag stays on one line with its namespace, and a number with what it counts.
-pub(super) fn unbroken(text: &str) -> Vec<String> {
+/// The words of a text. A flag stays on one line with its value, a number with what it counts, a symbol with its word.
+fn unbroken(text: &str) -> Vec<String> {
+    let is_symbol = |word: &str| {
+        let mut chars = word.chars();
+        matches!((chars.next(), chars.next()), (Some(c), None) if !c.is_ascii() || matches!(c, '!' | '?'))
+    };
     let is_number = |word: &str| {
         let number = word.trim_start_matches('(');
         number.ends_with(|c: char| c.is_ascii_digit()) && number.chars().all(|c| c.is_ascii_digit() || c == ',')
     };
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
-        match words.last_mut().filter(|last| *last == "-n" || is_number(last)) {
+        match words
+            .last_mut()
+            .filter(|last| ["-n", "-o"].contains(&last.as_str()) || is_number(last) || is_symbol(last))
+        {
             Some(last) => *last += &format!(" {word}"),
             None => words.push(word.to_owned()),
         }
@@ -90,12 +97,12 @@ pub(super) fn unbroken(text: &str) -> Vec<String> {
     words
 }
 
-/// The words, wrapped at `width` columns if their lengths allow it.
-pub fn wrapped<'a>(words: impl Iterator<Item = &'a str>, width: usize) -> Vec<String> {
-    hung(words, width, 0)
+/// A text, wrapped at `width` columns where its words allow it.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    hung(unbroken(text).iter().map(String::as_str), width, 0)
 }
 
-/// The same with an indent before all lines but the first.
+/// The words, wrapped, with an indent before all lines but the first.
 fn hung<'a>(words: impl Iterator<Item = &'a str>, width: usize, hanging: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut used = 0;
@@ -128,7 +135,7 @@ pub fn rows_of(line: &str, columns: usize) -> usize {
 /// The lines of a text, none wider than `width` columns. A word that can't be broken anywhere else is broken anywhere.
 pub(in crate::render) fn broken(text: &str, width: usize) -> Vec<String> {
     let words = text.split(' ').filter(|word| !word.is_empty()).flat_map(|word| pieces(word, width));
-    wrapped(words.flat_map(|word| anywhere(word, width)), width)
+    hung(words.flat_map(|word| anywhere(word, width)), width, 0)
 }
 
 /// A word in pieces of at most this many columns.
@@ -192,7 +199,18 @@ mod tests {
 
     #[test]
     fn wraps_between_words() {
-        assert_eq!(wrapped(["one", "two", "three"].into_iter(), 8), ["one two", "three"]);
-        assert_eq!(wrapped(["in one piece", "a"].into_iter(), 5), ["in one piece", "a"]);
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(hung(["in one piece", "a"].into_iter(), 5, 0), ["in one piece", "a"]);
+    }
+
+    /// What belongs together stays on one line, whatever the width.
+    #[test]
+    fn some_words_are_not_parted() {
+        let text = "Pod/a -n shop: ▲ ERROR → 3 Pods, ! DATA LOSS (12 objects) -o wide";
+        let together = ["-n shop:", "▲ ERROR", "→ 3", "! DATA", "(12 objects)", "-o wide"];
+        for width in 1..text.len() {
+            let lines = wrapped(text, width);
+            assert!(together.iter().all(|part| lines.iter().any(|line| line.contains(part))), "{width}: {lines:?}");
+        }
     }
 }

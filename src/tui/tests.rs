@@ -211,7 +211,7 @@ fn owners() {
     };
     assert!(words(&mut state, "ConfigMap/locked").contains("Secret/token: could not be read: unknown"));
     assert!(!words(&mut state, "ConfigMap/locked").contains("not exist"), "unknown is not absent");
-    assert!(words(&mut state, "ConfigMap/left-over").contains("ReplicaSet/gone: does not exist"));
+    assert!(words(&mut state, "ConfigMap/left-over").contains("ReplicaSet/gone: missing"));
 }
 
 #[test]

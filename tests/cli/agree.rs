@@ -144,7 +144,7 @@ fn conditions_are_believed() {
         "message": "Some resources are remaining: vaults.corp.dev has 2 resource instances"}]);
     let failed = json!([{"type": "NamespaceDeletionContentFailure", "status": "True",
         "reason": "ContentDeletionFailed", "message": "conversion webhook failed"}]);
-    for (conditions, state, word) in [(remaining, "unknown", "DEPENDS ON CONTROLLER"), (failed, "stuck", "STUCK")] {
+    for (conditions, state, word) in [(remaining, "unknown", "DEPENDS"), (failed, "stuck", "STUCK")] {
         let mut namespace = object(("v1", "Namespace"), "x", json!({"namespace": null, "deletionTimestamp": DELETED}));
         namespace["spec"] = json!({"finalizers": ["kubernetes"]});
         namespace["status"] = json!({"phase": "Terminating", "conditions": conditions});

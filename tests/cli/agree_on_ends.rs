@@ -144,10 +144,10 @@ fn a_controller_that_goes_does_not_run() {
     gone["metadata"]["finalizers"] = json!(["foregroundDeletion"]);
     for objects in [[safe.clone(), of_away, going("away")].to_vec(), [safe, gone].to_vec()] {
         let ran = on(&objects, "plan locker/safe -n vault");
-        says(&ran, &["DEPENDS ON CONTROLLER: "]);
+        says(&ran, &["DEPENDS: "]);
         says_not(&ran, &["runs"]);
         assert_eq!(ran.code, 2, "{ran}");
-        says(&on(&objects, "explain locker/safe -n vault"), &["DEPENDS ON CONTROLLER: "]);
+        says(&on(&objects, "explain locker/safe -n vault"), &["DEPENDS: "]);
     }
 }
 
@@ -236,7 +236,7 @@ fn what_is_said_to_be_left_is_waited_for() {
         "reason": "SomeResourcesRemain", "message": "safes.bank.dev has 2 resource instances"}]);
     for line in ["plan ns/vault", "explain ns/vault"] {
         let ran = on(&[namespace.clone()], line);
-        says(&ran, &["DEPENDS ON CONTROLLER: ", "safes.bank.dev has 2 resource instances"]);
+        says(&ran, &["DEPENDS: ", "safes.bank.dev has 2 resource instances"]);
         assert_eq!(ran.code, if line.starts_with("plan") { 2 } else { 0 }, "{ran}");
     }
 }
@@ -599,7 +599,7 @@ fn a_namesake_that_does_not_run_is_no_substitute() {
     idle["status"] = json!({"replicas": 0});
     let objects = [safe, running("locksmith"), idle];
     let ran = on(&objects, "plan locker/safe -n vault");
-    says(&ran, &["DEPENDS ON CONTROLLER: ", "is scaled to 0, but Deployment/locksmith -n vault has ready pods"]);
+    says(&ran, &["DEPENDS: ", "is scaled to 0, but Deployment/locksmith -n vault has ready pods"]);
     says(&on(&objects, "plan deploy/locksmith -n vault"), &["Locker/safe: stays, and cannot be deleted any more"]);
     says_not(&on(&objects, "plan deploy/locksmith -n elsewhere"), &["cannot be deleted any more"]);
 }

@@ -31,7 +31,7 @@ fn labels_of_a_dump_are_known() {
             "OBJECT  APP  APP          LABELS",
             "Pod/a        web          app=web,step=10",
             r"Pod/b        w\u{1b}[31m  app=w\u{1b}[31m,step=9",
-            "Pod/c                     <none>                  □ owner no longer exists: Pod/away",
+            "Pod/c                     <none>                  □ owner missing: Pod/away",
         ]
     );
     // An owner that doesn't exist has no labels, and nobody knows which it had.

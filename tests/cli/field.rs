@@ -159,7 +159,7 @@ fn an_empty_namespace_should_be_gone_soon() {
     };
     for line in ["plan ns/vault", "explain ns/vault"] {
         let late = of("2026-03-01T09:00:00Z", line);
-        says(&late, &["DEPENDS ON CONTROLLER: ", "the namespace controller has not removed it for long"]);
+        says(&late, &["DEPENDS: ", "the namespace controller has not removed it for long"]);
         says_not(&of("2026-03-01T09:59:00Z", line), &["DEPENDS"]);
     }
 }
@@ -411,8 +411,8 @@ fn who_is_late_is_not_counted_on() {
     };
     let with_clock = |deleted: &str| [&going(deleted)[..], &[at_ten()]].concat();
     let late = with_clock("2026-02-28T10:00:00Z");
-    says(&on(&late, "explain svc/web -n vault"), &["DEPENDS ON CONTROLLER: ", "may run outside"]);
-    says(&on(&late, "plan ns/vault"), &["DEPENDS ON CONTROLLER: ", "load-balancer-cleanup"]);
+    says(&on(&late, "explain svc/web -n vault"), &["DEPENDS: ", "may run outside"]);
+    says(&on(&late, "plan ns/vault"), &["DEPENDS: ", "load-balancer-cleanup"]);
     says(&on(&late, "doctor"), &["the cloud's service controller must remove it; no evidence"]);
     let new = with_clock("2026-03-01T09:58:00Z");
     says(&on(&new, "explain svc/web -n vault"), &["WILL BE DELETED: "]);
@@ -585,7 +585,7 @@ fn a_condition_about_what_has_gone_is_older() {
     }
     for (named, end) in [
         ("pods.", "until the namespace controller removes it."),
-        ("safes.bank.dev", "DEPENDS ON CONTROLLER: Namespace/vault is Terminating. The API server says why"),
+        ("safes.bank.dev", "DEPENDS: Namespace/vault is Terminating. The API server says why"),
     ] {
         let alone = [going(named), node("True", "2026-03-01T10:00:00Z")];
         says(&on(&alone, "explain ns/vault"), &[end]);
@@ -899,7 +899,7 @@ fn another_controller_manages_the_pods_of_a_job() {
         [(worker(json!({})), "plan pod/train-x -n vault"), (worker(leaving.clone()), "explain pod/train-x -n vault")]
     {
         let ran = of(worker, line);
-        says(&ran, &["DEPENDS ON CONTROLLER: ", gives]);
+        says(&ran, &["DEPENDS: ", gives]);
         says_not(&ran, &["STUCK", "the Job controller must"]);
     }
     let ran = of(worker(leaving), "doctor");
@@ -1039,7 +1039,8 @@ fn a_definition_that_comes_back_takes_the_dependents_of_before() {
     let others = file("four.json", &[definition("Other", "others", "Cluster")]);
     says(&on(&objects, &format!("plan --apply -f {others}")), &["KEEPS: nothing is collected."]);
     let ran = on(&objects, "doctor -A");
-    let armed = "the collector deletes it: its owner is gone. DATA LOSS: PersistentVolumeClaim/gold -n vault may lose";
+    let armed =
+        "the collector deletes it: its owner is missing. DATA LOSS: PersistentVolumeClaim/gold -n vault may lose";
     says(&ran, &["WARNING owner-not-served", "it stays as long as that kind is not served", armed]);
     says(&on(&objects, "explain pvc/gold -n vault"), &["It retries, at most every 17 minutes."]);
 }

@@ -72,7 +72,7 @@ fn a_load_balancer_needs_a_cloud() {
     };
     let [runs, fails] = [running, failing].map(|of| elsewhere(of("cloud-controller-manager")));
     let all = [
-        (vec![here.clone(), running("other")], "DEPENDS ON CONTROLLER: ", 2),
+        (vec![here.clone(), running("other")], "DEPENDS: ", 2),
         (vec![cloud.clone(), running("other")], "UNSURE: ", 0),
         (vec![cloud.clone(), fails], "STUCK: ", 2),
         (vec![here, runs], "WAITS: ", 0),

@@ -106,7 +106,7 @@ fn explanations_know_what_is_refused() {
             &[
                 "WAITS: ConfigMap/lost is to be deleted, but the API server refuses that.",
                 "Why webhook guard.odd.test must allow it and does not answer.",
-                "The collector deletes it: its owner is gone. The API server refuses that:",
+                "The collector deletes it: its owner is missing. The API server refuses that:",
             ][..],
         ),
         ("explain secret/waits -n shop", &["is Terminating until the webhook guard.odd.test answers."]),

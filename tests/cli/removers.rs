@@ -32,7 +32,7 @@ fn waits(ran: &Ran, workload: &str) {
 
 #[track_caller]
 fn depends(ran: &Ran, words: &str) {
-    says(ran, &["DEPENDS ON CONTROLLER: ", words]);
+    says(ran, &["DEPENDS: ", words]);
     says_not(ran, &["WAITS: ", "STUCK: "]);
     assert_eq!(ran.code, 2, "{ran}");
 }

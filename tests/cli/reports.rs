@@ -178,7 +178,7 @@ fn an_owner_that_is_elsewhere() {
     says(&ran, &["owner-other-namespace"]);
     assert_eq!(ran.code, 2);
     let ran = on("canary-one-namespace.yaml", "explain pod/probe-pod-1 -n default");
-    says(&ran, &["does not exist in this namespace, as the collector's event OwnerRefInvalidNamespace says"]);
+    says(&ran, &["is missing in this namespace, as the collector's event OwnerRefInvalidNamespace says"]);
 }
 
 #[test]
@@ -318,7 +318,10 @@ fn what_belongs_to_an_object_may_be_missing_from_a_dump() {
         {"namespace": "shop", "name": "data"}}, "status": {"phase": "Bound"}});
     let path = write(folder.path(), "volume.json", &volume.to_string());
     let ran = gc(&["plan", "pv/pv-1", "--from", &path]);
-    assert!(ran.out.contains("DEPENDS ON CONTROLLER: 1 waits for the PV protection controller; not certain."), "{ran}");
+    assert!(
+        ran.out.contains("DEPENDS: 1 waits until the PV protection controller removes its finalizer; not certain."),
+        "{ran}"
+    );
     // All of it is told of each root, too.
     let web = named("apps/v1", "Deployment", "web", json!({"spec": {"replicas": 1}}));
     let path = write(folder.path(), "web.json", &web.to_string());

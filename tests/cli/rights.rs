@@ -61,12 +61,12 @@ fn a_namespace_goes_with_the_rights_of_an_operator() {
     let here = gives("Role", "pg", "patch", "pgclusters");
     for what in ["ns/vault", "pgcluster/orders rolebinding/pg -n vault"] {
         let ran = plan(&here, what);
-        says(&ran, &["DEPENDS ON CONTROLLER: ", LOST, "RoleBinding/pg goes in this delete, too", FIRST]);
+        says(&ran, &["DEPENDS: ", LOST, "RoleBinding/pg goes in this delete, too", FIRST]);
         says(&ran, &["kubectl gc delete pgclusters.postgres.acme.io/orders --archive=orders.yaml -n vault"]);
         assert_eq!(ran.code, 2, "{ran}");
     }
     let ran = plan(&here, "pgcluster/orders role/pg -n vault");
-    says(&ran, &["DEPENDS ON CONTROLLER: ", LOST, "Role/pg goes in this delete, too"]);
+    says(&ran, &["DEPENDS: ", LOST, "Role/pg goes in this delete, too"]);
     // A role that does not exist gives nothing; one that was not read may.
     let ran = plan(&here[1..], "ns/vault");
     says(&ran, &["WAITS: "]);
@@ -74,7 +74,7 @@ fn a_namespace_goes_with_the_rights_of_an_operator() {
     objects[3]["roleRef"]["kind"] = json!("ClusterRole");
     let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
     let ran = with_input(&["plan", "ns/vault", "--from", "-"], list.to_string());
-    says(&ran, &["DEPENDS ON CONTROLLER: ", "Deployment/pg-operator may lose the right to change it: "]);
+    says(&ran, &["DEPENDS: ", "Deployment/pg-operator may lose the right to change it: "]);
 }
 
 /// Whoever keeps the right by another binding, or has it from nothing that goes, is counted on.
@@ -105,7 +105,7 @@ fn who_keeps_a_right_is_counted_on() {
     ];
     for other in lost {
         let ran = plan(&[&here[..], &other].concat(), "ns/vault");
-        says(&ran, &["DEPENDS ON CONTROLLER: ", LOST]);
+        says(&ran, &["DEPENDS: ", LOST]);
     }
     // A binding that gives something else, or to somebody else, is none of its own.
     let mut other = here.clone();
@@ -138,7 +138,7 @@ fn what_an_operator_may_no_longer_change_hangs() {
         let deleted = cluster(json!({"deletionTimestamp": "2026-03-01T09:59:00Z"}));
         let objects = [&[deleted, operator(), account(), at_ten()], &everywhere[..]].concat();
         let ran = on(&objects, &format!("plan {what}"));
-        says(&ran, &["DEPENDS ON CONTROLLER: ", "◊ DEPENDS", LOST, "wait first until PgCluster/orders"]);
+        says(&ran, &["DEPENDS: ", "◊ DEPENDS", LOST, "wait first until PgCluster/orders"]);
         assert_eq!(ran.code, 2, "{ran}");
     }
     // With its controller, that counts.
@@ -157,9 +157,9 @@ fn an_operator_that_starts_loses_as_much() {
     let ran = on(&objects, "plan pgcluster/orders -n vault");
     says(&ran, &["WAITS: ", "Deployment/pg-operator runs"]);
     let objects = [&objects[..], &gives("Role", "pg", "patch", "pgclusters")].concat();
-    says(&on(&objects, "plan ns/vault"), &["DEPENDS ON CONTROLLER: ", LOST]);
+    says(&on(&objects, "plan ns/vault"), &["DEPENDS: ", LOST]);
     let mut own = objects[2].clone();
     own["metadata"]["namespace"] = json!("vault");
     let ran = on(&[&objects[..2], &[own, at_ten()]].concat(), "plan deploy/pg-operator pgcluster/orders -n vault");
-    says(&ran, &["DEPENDS ON CONTROLLER: ", "Deployment/pg-operator goes in this delete, too"]);
+    says(&ran, &["DEPENDS: ", "Deployment/pg-operator goes in this delete, too"]);
 }

@@ -132,8 +132,8 @@ fn a_sweep_of_many() {
     let dump = many.join("---\n");
     let run = |line: &str| super::run::run_with(line, &dump);
     assert_snapshot!("sweep-many", run("sweep --dry-run --from -"));
-    assert_eq!(run("sweep --dry-run --all --from -").fine().matches("is gone").count(), 40);
-    assert_eq!(run("sweep --dry-run -o wide --from -").fine().matches("is gone").count(), 40);
+    assert_eq!(run("sweep --dry-run --all --from -").fine().matches("is missing").count(), 40);
+    assert_eq!(run("sweep --dry-run -o wide --from -").fine().matches("is missing").count(), 40);
     assert_eq!(run("sweep --dry-run -o name --from -").fine().lines().count(), 40);
 }
 

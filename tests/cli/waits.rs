@@ -55,8 +55,8 @@ fn what_is_paused_waits_for_somebody() {
     ] {
         let objects = [&objects[..], &operators].concat();
         let explained = on(&objects, &format!("explain {target} -n vault"));
-        says(&explained, &["DEPENDS ON CONTROLLER: ", "until somebody resumes it", said]);
-        says(&on(&objects, &format!("plan {target} -n vault")), &["DEPENDS ON CONTROLLER: ", said]);
+        says(&explained, &["DEPENDS: ", "until somebody resumes it", said]);
+        says(&on(&objects, &format!("plan {target} -n vault")), &["DEPENDS: ", said]);
         let found = on(&objects, &format!("doctor {target} -n vault"));
         says(&found, &["ERROR armed-deletion", said, resumes]);
         let (resume, force) = (found.out.find(resumes).unwrap(), found.out.find("force-remove").unwrap());

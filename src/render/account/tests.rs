@@ -100,11 +100,11 @@ fn rows() -> Vec<(What, &'static str)> {
         (What::NotServed { resource: text("runners"), objects: 1 }, "runners are no longer served; 1 object was known"),
         (
             gone(Reason::OwnersGone { owners: one(absent()) }),
-            "Pod/x collected: its owner Runner/a (uid u-1) does not exist",
+            "Pod/x collected: its owner Runner/a (uid u-1) is missing",
         ),
         (
             gone(Reason::OwnersGone { owners: one(other.clone()) }),
-            "Pod/x collected: its owner Runner/a (uid u-1) does not exist, Runner/a has uid u-2 now",
+            "Pod/x collected: its owner Runner/a (uid u-1) is missing, Runner/a has uid u-2 now",
         ),
         (
             gone(Reason::OwnersGone { owners: one(seen(DeletionPolicy::Background)) }),
@@ -116,7 +116,7 @@ fn rows() -> Vec<(What, &'static str)> {
         ),
         (
             gone(Reason::OwnersGone { owners: vec![owner("a", absent()), owner("b", unknown())] }),
-            "Pod/x probably collected: its owner Runner/a (uid u-1) does not exist; its owner Runner/b (uid u-1) is \
+            "Pod/x probably collected: its owner Runner/a (uid u-1) is missing; its owner Runner/b (uid u-1) is \
              unknown (forbidden)",
         ),
         (
@@ -203,7 +203,7 @@ fn rows() -> Vec<(What, &'static str)> {
         ),
         (
             of("Pod", Change::OwnersRemoved { owners: one(absent()), left: 1 }),
-            "Pod/x lost its reference to Runner/a: its owner Runner/a (uid u-1) does not exist; 1 owner is left",
+            "Pod/x lost its reference to Runner/a: its owner Runner/a (uid u-1) is missing; 1 owner is left",
         ),
         (
             of("Pod", Change::OwnersRemoved { owners: one(exists), left: 2 }),
@@ -215,7 +215,7 @@ fn rows() -> Vec<(What, &'static str)> {
                 "Pod",
                 Change::CreatedDangling { manager: Some(text("kubectl-gc-restore:5a1f")), owners: one(absent()) },
             ),
-            "Pod/x created by kubectl gc restore: its owner Runner/a (uid u-1) does not exist; the collector deletes \
+            "Pod/x created by kubectl gc restore: its owner Runner/a (uid u-1) is missing; the collector deletes \
              it",
         ),
         (
@@ -232,19 +232,19 @@ fn rows() -> Vec<(What, &'static str)> {
                     owners: one(absent()),
                 },
             ),
-            "Pod/x recreated (uid uid-x, by acme), the 3rd time: its owner Runner/a (uid u-1) does not exist; the \
+            "Pod/x recreated (uid uid-x, by acme), the 3rd time: its owner Runner/a (uid u-1) is missing; the \
              collector deletes it",
         ),
         (
             What::Loop(looped.clone()),
-            "LOOP: Pod/runner-7 was made 2 times since 14:02:11 with the same owner that does not exist, Runner/a (uid \
+            "LOOP: Pod/runner-7 was made 2 times since 14:02:11 with the same owner that is missing, Runner/a (uid \
              u-1), and the collector deletes it each time: Runner/a has uid u-2 now, so the maker goes by what it knew \
              before. It is made by runner-controller. Do: restart or fix the maker, so that it names a Runner that \
              exists, or no owner. From here on, only every doubling of this number is told.",
         ),
         (
             What::Loop(Loop { owner: owner("a", absent()), managers: Vec::new(), ..looped }),
-            "LOOP: Pod/runner-7 was made 2 times since 14:02:11 with the same owner that does not exist, Runner/a (uid \
+            "LOOP: Pod/runner-7 was made 2 times since 14:02:11 with the same owner that is missing, Runner/a (uid \
              u-1), and the collector deletes it each time: there is no Runner/a with this uid any more, so the maker \
              goes by what it knew before. Its maker is unknown (no field manager). Do: restart or fix the maker, so \
              that it names a Runner that exists, or no owner. From here on, only every doubling of this number is \
@@ -291,7 +291,7 @@ fn lines_fit_the_terminal_and_names_stay_whole() {
     let style = Style::default();
     let what = gone(Reason::OwnersGone { owners: one(absent()) });
     let written = text(&Happening { at: AT, what: what.clone() }, &options(&style, Some(45), true));
-    let expected = "14:02:11 Pod/x -n shop collected: its owner\n         Runner/a (uid u-1) does not exist\n";
+    let expected = "14:02:11 Pod/x -n shop collected: its owner\n         Runner/a (uid u-1) is missing\n";
     assert_eq!(written, expected);
     // Even where nothing fits.
     let narrow = text(&Happening { at: AT, what }, &options(&style, Some(1), true));
@@ -351,7 +351,7 @@ fn the_end_is_summed_up() {
         [
             "Watched for 5m: 13 deletions (8 by the collector, 1 with their namespace or definition, 3 not by the \
              collector, 1 for an unknown reason), 1 object recreated, 2 still Terminating.",
-            "LOOP: Pod/runner-7 -n shop was made 2 times by acme with an owner that does not exist: Runner/a (uid \
+            "LOOP: Pod/runner-7 -n shop was made 2 times by acme with an owner that is missing: Runner/a (uid \
              u-1).",
         ]
     );

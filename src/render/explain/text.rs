@@ -42,14 +42,47 @@ use super::{
 struct ExplanationDocument<'a> {
     #[serde(flatten)]
     head: Head,
-    explanations: Named<'a, &'a [Explanation]>,
+    explanations: Named<'a, Vec<ExplanationJson<'a>>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ExplanationJson<'a> {
+    verdict: VerdictJson,
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+}
+
+#[derive(Debug, Serialize)]
+struct VerdictJson {
+    result: &'static str,
+    /// The first line of the text.
+    message: String,
+}
+
+/// The name of a verdict in documents.
+fn result(headline: Headline) -> &'static str {
+    match headline {
+        Headline::Stuck => "stuck",
+        Headline::Depends => "depends",
+        Headline::Waits => "waits",
+        Headline::Unsure => "unsure",
+        Headline::WillBeDeleted => "will-be-deleted",
+        Headline::Changes => "changes",
+        _ => "ok",
+    }
 }
 
 impl Output for ExplainView<'_> {
     /// One document with a list of explanations, one for each target.
     fn document(&self) -> impl Serialize {
         let head = Head::of("Explanation", &self.gaps(), self.snapshot);
-        ExplanationDocument { head, explanations: Named(self.snapshot, self.explanations) }
+        let told = |explanation| {
+            let Verdict { headline, sentence, .. } = words::verdict(self, explanation, None);
+            let verdict = VerdictJson { result: result(headline), message: format!("{}: {sentence}", headline.word()) };
+            ExplanationJson { verdict, explanation }
+        };
+        let explanations = self.explanations.iter().map(told).collect();
+        ExplanationDocument { head, explanations: Named(self.snapshot, explanations) }
     }
 
     fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
@@ -264,7 +297,7 @@ fn owner_line(view: &ExplainView<'_>, object: ObjectId, row: &OwnerRow<'_>, wide
     let mut remarks: Vec<String> = Vec::new();
     if let Some(story) = row.story {
         // The word says that an owner exists, or doesn't.
-        let is_said = |message: &&String| message.ends_with(word) || message.as_str() == "it does not exist";
+        let is_said = |message: &&String| message.ends_with(word) || message.as_str() == "it is missing";
         remarks.extend(Some(&story.message).filter(|message| !is_said(message)).cloned());
         remarks.extend((row.reference.is_controller()).then(|| "controller".to_owned()));
         remarks.extend(blocks(story).map(str::to_owned));

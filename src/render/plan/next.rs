@@ -222,7 +222,7 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     let blockers = || view.stuck().flat_map(|outcome| &outcome.waits_for);
     if said.is_empty() && blockers().any(|other| remarks::doubted_reference(view, *other).is_some()) {
         said.push(Said::from(
-            "let the sweep treat what is not served as gone, as the collector does; see what it does:",
+            "let the sweep treat what is not served as missing, as the collector does; see what it does:",
         ));
         said.push(Said::command(view.kubectl.plugin("sweep").args(["--trust-missing-apis", "--dry-run"])));
     }

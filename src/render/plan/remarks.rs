@@ -129,7 +129,7 @@ pub(super) fn remarks_of_root(view: &PlanView<'_>, outcome: &Outcome) -> Remarks
 /// The remark that folded roots of a sweep share: it doesn't name the owners, which differ.
 pub(super) fn shared_by_roots(outcome: &Outcome) -> Option<&'static str> {
     match (&outcome.because, outcome.kind, outcome.uncertain) {
-        (Some(Cause::Collector(Reason::NoOwnerLeft)), OutcomeKind::Deleted, None) => Some("their owners are gone"),
+        (Some(Cause::Collector(Reason::NoOwnerLeft)), OutcomeKind::Deleted, None) => Some("their owners are missing"),
         (Some(Cause::Collector(Reason::OtherOwnerSolid(_))), OutcomeKind::Detached, None) => {
             Some("still owned by others; references to missing owners removed")
         }

@@ -201,7 +201,7 @@ fn of_sweep(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Run>) {
         let doubted = view.plan.notes.iter().any(|note| note.kind == NoteKind::DoubtedPath);
         let but = if doubted { ", but see Note" } else { "" };
         let nothing = Part::new(14, format!("nothing is left over{limit}{but}"));
-        return in_a_line(Headline::NothingToDo, vec![nothing]);
+        return in_a_line(Headline::Ok, vec![nothing]);
     }
     let mut parts = losses_of(view, verdict);
     parts.extend(doubt(view, verdict));
@@ -215,8 +215,9 @@ fn of_sweep(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Run>) {
     parts.extend(more_later(view));
     parts.extend(come_back(view));
     parts.extend(uncertain(verdict));
-    let has_work = matches!(result, VerdictResult::Deletes | VerdictResult::External);
-    in_a_line(if has_work { Headline::WorkToDo } else { headline(result) }, parts)
+    let is_mild = matches!(result, VerdictResult::Deletes | VerdictResult::External);
+    let changes = is_mild && view.plan.summary.deleted == 0;
+    in_a_line(if changes { Headline::Changes } else { headline(result) }, parts)
 }
 
 /// What the collector does at once: deletions, terminating owners that are removed, references.

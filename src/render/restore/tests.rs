@@ -186,7 +186,7 @@ fn verdicts_count_what_they_say() {
     let interrupted = |index: usize| if index == 0 { Outcome::Created } else { Outcome::NotTried };
     let not_tried = "NOT FINISHED: interrupted: 1 object created, 8 of 9 objects were not tried.";
     assert_eq!(verdict(Mode::Apply, interrupted), not_tried);
-    assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::Same), "NOTHING TO DO: all 9 objects exist.");
+    assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::Same), "OK: all 9 objects exist.");
     assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::WouldBeCreated), "CREATES: 9 objects.");
     let some = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::WouldBeCreated };
     assert_eq!(verdict(Mode::ClientDryRun, some), "CREATES: 8 objects; 1 of 9 objects would not be as archived.");

@@ -106,7 +106,7 @@ fn all_that_the_other_tool_tells_is_found() {
             "Widget/owner",
             "never collected",
         ),
-        kind("no object found for uid", "uid", "owner-absent", "no longer exists", DELETES),
+        kind("no object found for uid", "uid", "owner-absent", "is missing", DELETES),
         kind("child and owner namespaces differ", "namespace", "owner-other-namespace", &elsewhere, DELETES),
         kind("owner name differs", "name", "owner-other-name", "Widget/owner", DELETES),
         kind("owner group or kind differs", "kind", "owner-other-kind", "gc.test/v1 Widget/owner", DELETES),

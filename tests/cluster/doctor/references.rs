@@ -108,7 +108,7 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
         };
         assert_eq!(found.findings().filter(suffers).count(), 0, "{healthy}: {:#}", found.document);
     }
-    let absent = format!("The owner gc.test/v1 Widget/gone no longer exists in namespace {ns}.");
+    let absent = format!("The owner gc.test/v1 Widget/gone is missing in namespace {ns}.");
     let [severity, message, consequence] = says(&found, "owner-absent", "lost");
     assert_eq!((severity, message), ("Warning", absent.as_str()));
     assert_eq!(consequence, "The collector will delete it, and 1 object below.");
@@ -118,7 +118,7 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     assert_eq!(consequence, "It stays because of another owner; the collector will remove this reference.");
     let (old, new) = (uid(&before), uid(&successor));
     let uids = format!(
-        "The owner gc.test/v1 Widget/successor with uid {old} no longer exists; the object of \
+        "The owner gc.test/v1 Widget/successor with uid {old} is missing; the object of \
         that name now has uid {new}."
     );
     assert_eq!(says(&found, "owner-other-uid", "left"), ["Error", &uids, DELETED]);

@@ -262,6 +262,7 @@ fn a_stale_list_takes_no_owner_away() {
                 assert_eq!(now.as_deref(), Some(uid(object)), "{command}: {ran:#?}");
             }
             assert!(!ran.stderr.contains("not found") && !ran.stdout.contains("does not exist"), "{command}: {ran:#?}");
+            assert!(!ran.stdout.contains("it is missing"), "{command}: {ran:#?}");
         }
         if let Some(lost) = lost {
             // The list says that its owner is there; the watch that begins at the list's version knows better, once it

@@ -31,7 +31,7 @@ pub const OWNED: [&str; 4] = ["owner", "part", "block", "below"];
 /// What a sweep removes.
 pub const SWEPT: [&str; 5] = ["lost", "below-lost", "leaving", "waiting", "first"];
 /// Phrases that call something absent.
-const ABSENT: [&str; 3] = ["not found", "does not exist", "there is no"];
+const ABSENT: [&str; 4] = ["not found", "does not exist", "it is missing", "there is no"];
 
 /// What a gateway says of another object than the one that was asked for.
 static ABOUT_ANOTHER: LazyLock<Regex> =

@@ -41,8 +41,8 @@ macro_rules! codes {
 
 codes! {
     // References (§3.6).
-    OwnerAbsent, "owner-absent", Error, "an owner no longer exists", [Passes];
-    OwnerOtherUid, "owner-other-uid", Error, "an owner no longer exists, and another object has its name", [Passes];
+    OwnerAbsent, "owner-absent", Error, "an owner is missing", [Passes];
+    OwnerOtherUid, "owner-other-uid", Error, "an owner is missing, and another object has its name", [Passes];
     OwnerOtherName, "owner-other-name", Error, "a reference has the wrong name for its owner", [Passes];
     OwnerOtherKind, "owner-other-kind", Error, "a reference has the wrong kind for its owner", [Passes];
     OwnerOtherNamespace, "owner-other-namespace", Error,

@@ -13,7 +13,7 @@ use crate::{
         obstacles::{Operation, WebhookCall},
     },
     tree::ResolvedReference,
-    wording::age,
+    wording::{age, count},
 };
 
 use super::{
@@ -265,14 +265,25 @@ fn fires(case: &Case<'_>, wanted: &mut Needs, some_refused: bool) -> String {
     });
     let projection = with_refusals.as_ref().unwrap_or(case.projection);
     let going: Vec<ObjectId> = projection.all_leaving().filter(live).collect();
-    let stays = sweep::those_that_stay(projection, &going);
-    let (are, shows) = match going.len() {
+    let staying = sweep::how_many_stay(projection, going.iter().copied());
+    let shows = match going.len() {
         0 => return String::new(),
-        1 => ("1 existing object is".to_owned(), "a dry run of sweep shows it"),
-        some => (format!("{some} existing objects are"), "a dry run of sweep shows them"),
+        1 => "a dry run of sweep shows it",
+        _ => "a dry run of sweep shows them",
+    };
+    let (are, stay) = match going.len() - staying {
+        0 => (
+            count(
+                staying,
+                "existing object becomes Terminating and stays so",
+                "existing objects become Terminating and stay so",
+            ),
+            String::new(),
+        ),
+        gone => (count(gone, "existing object is deleted", "existing objects are deleted"), sweep::stay(staying)),
     };
     let lost = Losses::of(case, wanted, going).told(case, true);
-    format!(" {are} deleted as soon as the collector works again{stays}; {shows}.{lost} Decide about that first.")
+    format!(" {are} as soon as the collector works again{stay}; {shows}.{lost} Decide about that first.")
 }
 
 fn consequence(case: &Case<'_>, wanted: &mut Needs, works: bool, some_refused: bool) -> String {

@@ -306,11 +306,11 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, objects: usize) -> String
     let says = case.reference(reference);
     let found = fault.link().found.map(|found| case.name(found, Some(fault.holder))).unwrap_or_default();
     match code {
-        Code::OwnerAbsent => format!("The owner {says} no longer exists{}.", where_it_would_be(case, fault, reference)),
+        Code::OwnerAbsent => format!("The owner {says} is missing{}.", where_it_would_be(case, fault, reference)),
         Code::OwnerOtherUid => {
             let now = fault.link().found.map_or("", |found| snapshot.text(snapshot.object(found).uid));
             format!(
-                "The owner {says} with uid {} no longer exists; the object of that name now has uid {now}.",
+                "The owner {says} with uid {} is missing; the object of that name now has uid {now}.",
                 snapshot.text(reference.uid)
             )
         }
@@ -503,9 +503,9 @@ fn consequence(
             let lost = Losses::of(case, wanted, objects.into_iter().chain(below)).told(case, false);
             let armed = pick(
                 "The collector fails on it and retries forever: it stays as long as that kind is not served. Once it \
-                 is, as after its CRD is installed again, the collector deletes it: its owner is gone.",
+                 is, as after its CRD is installed again, the collector deletes it: its owner is missing.",
                 "The collector fails on them and retries forever: they stay as long as that kind is not served. Once \
-                 it is, as after its CRD is installed again, the collector deletes them: their owners are gone.",
+                 it is, as after its CRD is installed again, the collector deletes them: their owners are missing.",
             );
             armed.to_owned() + &lost + block(case, faults)
         }
@@ -609,7 +609,7 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
         }
         // What the collector would do if it could resolve the reference.
         Code::OwnerNotServed | Code::OwnerInvalidScope if faults.iter().all(|fault| owners_are_gone(case, fault)) => {
-            let delete = if one { "delete it: its owner is gone" } else { "delete them: their owners are gone" };
+            let delete = if one { "delete it: its owner is missing" } else { "delete them: their owners are missing" };
             vec![drop, Remedy::new(delete, commands.delete(&objects, "background", &[])).deciding(true)]
         }
         Code::OwnerDuplicated => {

@@ -79,19 +79,26 @@ fn harm(case: &Case<'_>, objects: &[ObjectId]) -> String {
     match objects.iter().filter(goes).count() {
         0 => "it deletes no other object".to_owned(),
         some => {
-            let stays = those_that_stay(case.projection, &objects.iter().filter(goes).copied().collect::<Vec<_>>());
-            format!("it deletes {}{stays}", count(some, "existing object", "existing objects"))
+            let staying = how_many_stay(case.projection, objects.iter().copied().filter(|id| is_deleted(case, *id)));
+            match some - staying {
+                0 => format!("{} Terminating", count(staying, "existing object stays", "existing objects stay")),
+                gone => format!("it deletes {}{}", count(gone, "existing object", "existing objects"), stay(staying)),
+            }
         }
     }
 }
 
-/// How many of those that are deleted stay Terminating, to follow their number: a sweep counts them apart.
-pub(super) fn those_that_stay(projection: &Projection, deleted: &[ObjectId]) -> String {
-    match deleted.iter().filter(|id| !projection.goes(**id)).count() {
+/// How many of those that are deleted stay Terminating: a sweep counts them apart.
+pub(super) fn how_many_stay(projection: &Projection, deleted: impl Iterator<Item = ObjectId>) -> usize {
+    deleted.filter(|id| !projection.goes(*id)).count()
+}
+
+/// That as many more stay Terminating: a clause, to follow how many are deleted.
+pub(super) fn stay(number: usize) -> String {
+    match number {
         0 => String::new(),
-        some if some == deleted.len() => format!(" and {} Terminating", if some == 1 { "stays" } else { "stay" }),
-        1 => " (1 of them stays Terminating)".to_owned(),
-        some => format!(" ({} of them stay Terminating)", thousands(some)),
+        1 => ", and 1 more stays Terminating".to_owned(),
+        some => format!(", and {} more stay Terminating", thousands(some)),
     }
 }
 

@@ -101,8 +101,11 @@ fn collected(snapshot: &Snapshot, references: &[Reference], reason: &Reason) -> 
     let owner = |uid: &Symbol| named(snapshot, references, |reference| reference.uid == *uid);
     match reason {
         Reason::NoOwnerLeft => match references {
-            [only] => ("dangling", format!("its owner {} is gone", written(snapshot, only))),
-            _ => ("dangling", format!("all its owners are gone: {}", named(snapshot, references, |_| true))),
+            [only] => ("dangling", format!("its owner {} is {}", written(snapshot, only), lost(snapshot, references))),
+            _ => {
+                let all = named(snapshot, references, |_| true);
+                ("dangling", format!("all its owners are {}: {all}", lost(snapshot, references)))
+            }
         },
         Reason::OwnerWaits => match references {
             [only] => (
@@ -133,6 +136,11 @@ fn collected(snapshot: &Snapshot, references: &[Reference], reason: &Reason) -> 
         }
         Reason::DependentsFreed => ("dependents-freed", "its dependents have been orphaned".to_owned()),
     }
+}
+
+/// An owner that was there is gone by then; one that never was is missing.
+fn lost(snapshot: &Snapshot, owners: &[Reference]) -> &'static str {
+    if owners.iter().any(|owner| snapshot.by_uid(owner.uid).is_some()) { "gone" } else { "missing" }
 }
 
 fn named(snapshot: &Snapshot, references: &[Reference], wanted: impl Fn(&Reference) -> bool) -> String {

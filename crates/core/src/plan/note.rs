@@ -91,8 +91,8 @@ impl NoteKind {
                     .to_owned()
             }
             NoteKind::DoubtedPath => {
-                "not changed: its owner's API path does not exist, which does not prove that the owner is gone \
-                 (--trust-missing-apis treats the owner as gone, as the collector does)"
+                "not changed: its owner's API path does not exist, which does not prove that the owner is missing \
+                 (--trust-missing-apis treats the owner as missing, as the collector does)"
                     .to_owned()
             }
             NoteKind::LeftBehind => {

@@ -220,8 +220,8 @@ fn edge_to_parent(snapshot: &Snapshot, reference: &Reference, link: &ResolvedRef
 /// In a tree of owners: a problem of the parent's reference to this owner.
 fn edge_from_parent(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, link: &ResolvedReference) -> String {
     match link.standing {
-        ReferenceStatus::Absent => "absent".to_owned(),
-        ReferenceStatus::OtherUid => "absent: that name now has another uid".to_owned(),
+        ReferenceStatus::Absent => "missing".to_owned(),
+        ReferenceStatus::OtherUid => "missing: that name now has another uid".to_owned(),
         ReferenceStatus::Unread => "could not be read".to_owned(),
         ReferenceStatus::NotServed if link.found.is_none() => {
             format!("kind not served: {}", snapshot.text(reference.api_version))
@@ -229,7 +229,7 @@ fn edge_from_parent(snapshot: &Snapshot, holder: ObjectId, reference: &Reference
         ReferenceStatus::InvalidScope => {
             format!("invalid: namespaced, {} is cluster-scoped", snapshot.short_name(holder))
         }
-        ReferenceStatus::ListKind if link.found.is_none() => "absent: a list kind".to_owned(),
+        ReferenceStatus::ListKind if link.found.is_none() => "missing: a list kind".to_owned(),
         _ => edge_to_parent(snapshot, reference, link),
     }
 }
@@ -244,17 +244,17 @@ fn other_owner(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, lin
             let near = owner_namespace.is_empty() || owner_namespace == snapshot.object(holder).namespace;
             format!("owned by {}", if near { snapshot.short_name(owner) } else { is(owner) })
         }
-        (ReferenceStatus::OtherUid, _) => format!("owner no longer exists, name now has another uid: {says}"),
+        (ReferenceStatus::OtherUid, _) => format!("owner missing, name now has another uid: {says}"),
         (ReferenceStatus::OtherNamespace, Some(owner)) => format!("owner in another namespace: {}", is(owner)),
         (ReferenceStatus::OtherName | ReferenceStatus::OtherKind, Some(owner)) => {
             format!("invalid: reference says {says}, is {}", is(owner))
         }
-        (ReferenceStatus::ListKind, _) => format!("owner no longer exists: {says} is a list kind"),
+        (ReferenceStatus::ListKind, _) => format!("owner missing: {says} is a list kind"),
         (ReferenceStatus::NotServed, _) => {
             format!("owner's kind not served: {} {says}", snapshot.text(reference.api_version))
         }
         (ReferenceStatus::InvalidScope, _) => format!("cluster-scoped, but owned by namespaced {says}"),
         (ReferenceStatus::Unread, _) => format!("owner could not be read: {says}"),
-        _ => format!("owner no longer exists: {says}"),
+        _ => format!("owner missing: {says}"),
     }
 }

@@ -102,7 +102,7 @@ fn targets_come_in_their_order_and_repeat_as_pointers() {
 }
 
 #[test]
-fn owners_go_up_to_what_is_absent() {
+fn owners_go_up_to_what_is_missing() {
     let mut world = World::empty();
     world.add("shop", "Deployment/web", &[]);
     world.add("shop", "ReplicaSet/web", &["Deployment/web"]);
@@ -111,7 +111,7 @@ fn owners_go_up_to_what_is_absent() {
     let tree = Tree::of_targets(&snapshot, &graph, &[pod], None, Direction::Owners, None);
     assert_eq!(outline(&snapshot, &graph, &tree), ["web", "-web", "--web", "-shop-gone"]);
     let marks = Mark::of(&snapshot, &graph, &tree, &tree.entries[3]);
-    assert_eq!(marks.iter().map(|mark| mark.words(&snapshot, tree.direction)).collect::<Vec<_>>(), ["absent"]);
+    assert_eq!(marks.iter().map(|mark| mark.words(&snapshot, tree.direction)).collect::<Vec<_>>(), ["missing"]);
 }
 
 #[test]

@@ -328,13 +328,13 @@ fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reas
         _ if found.owners.iter().any(is_bent) => (
             Rule::R8_4,
             if owners == 1 {
-                "the collector treats its owner as gone"
+                "the collector treats its owner as missing"
             } else {
-                "all its owners are gone, or the collector treats them as gone"
+                "all its owners are missing, or the collector treats them as missing"
             },
         ),
-        _ if owners == 1 => (Rule::R8_4, "its owner is gone"),
-        _ => (Rule::R8_4, "all its owners are gone"),
+        _ if owners == 1 => (Rule::R8_4, "its owner is missing"),
+        _ => (Rule::R8_4, "all its owners are missing"),
     };
     let how = match policy {
         Propagation::Background => "",

@@ -148,9 +148,9 @@ fn message(
         },
         ReferenceStatus::Waiting => "it is being deleted, and waits for its dependents to be deleted".to_owned(),
         ReferenceStatus::Absent if snapshot.complained_about(snapshot.object(holder).namespace, reference) => {
-            "it does not exist in this namespace, as the collector's event OwnerRefInvalidNamespace says".to_owned()
+            "it is missing in this namespace, as the collector's event OwnerRefInvalidNamespace says".to_owned()
         }
-        ReferenceStatus::Absent => "it does not exist".to_owned(),
+        ReferenceStatus::Absent => "it is missing".to_owned(),
         ReferenceStatus::OtherUid => {
             let uid = link.found.map_or("", |found| snapshot.text(snapshot.object(found).uid));
             format!("the object of that name has another uid, {uid}: it is a different object")
@@ -160,14 +160,14 @@ fn message(
         }
         ReferenceStatus::OtherName => format!(
             "the object with that uid is {found}: with this name in the \
-            reference, the collector treats it as gone"
+            reference, the collector treats it as missing"
         ),
         ReferenceStatus::OtherKind => format!(
             "the object with that uid is {found}: with this kind in the \
-            reference, the collector treats it as gone"
+            reference, the collector treats it as missing"
         ),
         ReferenceStatus::ListKind => {
-            "this is a list kind, which is never found: the collector treats it as gone".to_owned()
+            "this is a list kind, which is never found: the collector treats it as missing".to_owned()
         }
         ReferenceStatus::NotServed => format!(
             "{} {} is not served: the collector fails on the object, regardless of its other owners",
