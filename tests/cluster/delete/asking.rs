@@ -3,7 +3,10 @@
 use serde_json::json;
 
 use super::kit::{Family, config_map};
-use crate::harness::{shared, unwrapped};
+use crate::{
+    harness::{ADMIN, shared, unwrapped},
+    tmux::Tmux,
+};
 
 #[test]
 fn a_yes_is_a_yes() {
@@ -17,6 +20,28 @@ fn a_yes_is_a_yes() {
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("DONE"), "{shown}");
     assert_eq!(family.there(), [""; 0]);
+}
+
+/// The plan and its question, and then what came of it, each fit a small screen in whole.
+#[test]
+fn a_small_screen_shows_all() {
+    let family = Family::of("asked-small", 2);
+    let kubeconfig = family.cluster.kubeconfig(ADMIN);
+    let tmux = Tmux::of(80, 24, family.cluster.folder());
+    let delete = [env!("CARGO_BIN_EXE_kubectl-gc")].into_iter().chain(family.args(&[])).collect::<Vec<_>>().join(" ");
+    tmux.types(&format!("clear; KUBECONFIG={} {delete}; echo ended with $?", kubeconfig.display()));
+    let asked = tmux.until("archive first]");
+    tmux.types("y");
+    let ended = tmux.until("ended with 0");
+    insta::with_settings!({filters => [
+        (family.namespace.as_str(), "team"),
+        (r"127\.0\.0\.1:\d+", "127.0.0.1:6443"),
+        (r"[\d.]+m?s\b", "0.0s"),
+        (r" +\n", "\n"),
+    ]}, {
+        insta::assert_snapshot!("asked-on-80x24", asked.trim_end());
+        insta::assert_snapshot!("ended-on-80x24", ended.trim_end());
+    });
 }
 
 #[test]
