@@ -257,6 +257,11 @@ fn a_narrow_terminal_breaks_nothing() {
 fn the_short_help_fits_a_screen() {
     let help = plain(&shown(&["-h"], 80));
     assert!(help.lines().count() <= 24, "{} lines", help.lines().count());
+    // That of a command takes at most four.
+    for command in ["plan", "tree", "doctor", "explain", "sweep", "delete", "restore", "reclaim", "watch"] {
+        let help = plain(&shown(&[command, "-h"], 80));
+        assert!(help.lines().count() <= 90, "{command}: {} lines", help.lines().count());
+    }
     // What only tunes is in `help COMMAND` and in the docs.
     let help = plain(&shown(&["plan", "-h"], 80));
     assert!(!help.contains("--max-input"), "{help}");
