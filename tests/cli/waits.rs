@@ -362,10 +362,7 @@ fn a_hook_waits_until_its_operation_ends() {
             &["Job/migrate is a hook of the operation of Application/shop -n argocd, which runs.", "end the op"],
         );
         says(&ran, &[r#"shop -n argocd --type=merge -p '{"status":{"operationState":{"phase":"Terminating"}}}'"#]);
-        says(
-            &with(operation.clone(), "explain job/migrate -n vault"),
-            &["DEPENDS ON CONTROLLER: ", "Application/shop"],
-        );
+        says(&with(operation.clone(), "explain job/migrate -n vault"), &["DEPENDS: ", "Application/shop"]);
         let mut ended = operation;
         ended["phase"] = json!("Succeeded");
         says_not(&with(ended, "doctor"), &["Application/shop"]);
@@ -395,7 +392,7 @@ fn an_application_waits_until_its_deletion_is_approved() {
     let going = "2026-03-01T07:00:00Z";
     let approved = |at: &str| json!({"argocd.argoproj.io/deletion-approved": at});
     for more in [json!({}), json!({"annotations": approved("2026-03-01T06:00:00Z")})] {
-        says(&with(more.clone(), "plan application/shop -n vault"), &["DEPENDS ON CONTROLLER: ", held]);
+        says(&with(more.clone(), "plan application/shop -n vault"), &["DEPENDS: ", held]);
         let mut more = more;
         more["deletionTimestamp"] = json!(going);
         says(&with(more.clone(), "explain application/shop -n vault"), &["until somebody approves that", held]);
@@ -446,7 +443,7 @@ fn karpenter_waits_for_pods_that_nobody_may_evict() {
             with(node_claim(spec, more), web(annotations.clone()), budget.clone(), line)
         };
         for line in ["plan node/n1", "plan nodeclaim/c1"] {
-            says(&of(plain.clone(), plain.clone(), line), &["DEPENDS ON CONTROLLER: ", said]);
+            says(&of(plain.clone(), plain.clone(), line), &["DEPENDS: ", said]);
             let limited = json!({"terminationGracePeriod": "1h"});
             says_not(&of(limited, plain.clone(), line), &[said]);
         }
