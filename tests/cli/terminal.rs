@@ -122,6 +122,7 @@ fn on_the_examples() {
     let colour = Regex::new("\u{1b}\\[([0-9;]*)m").unwrap();
     for (name, line) in [
         ("plan", "plan ns/shop --example"),
+        ("roots", "plan -A --example"),
         ("tree", "tree -n shop --example"),
         ("doctor", "doctor --example=leftovers"),
         ("explain", "explain cronjob/backup -n shop --example=leftovers"),

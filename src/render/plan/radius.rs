@@ -9,7 +9,7 @@ use crate::render::{
     output::{Format, Output, TextOptions},
     picture::{Objects, Picture, PictureOptions, Row, View, row_of, section},
     sections::Heading,
-    states::{Fate, LOSS, OUTSIDE},
+    states::{Fate, LOSS, OUTSIDE, word_in},
     style::Tone,
     words::full_name,
 };
@@ -19,7 +19,7 @@ use gc_core::{
     model::{Gap, ObjectId, Snapshot},
     plan::{EffectCounts, Radius, RadiusObstacle, Summary, VerdictResult},
     server::Propagation,
-    wording::count,
+    wording::{count, thousands},
 };
 
 use super::{text::in_short, verdict};
@@ -36,6 +36,8 @@ pub struct BlastRadius<'a> {
     pub rows: Vec<Radius>,
     /// The number of rows before the list was cut.
     pub total: usize,
+    /// How many of all have each verdict, the worst first.
+    verdicts: Vec<(VerdictResult, usize)>,
     pub namespace: Option<&'a str>,
 }
 
@@ -79,8 +81,15 @@ impl<'a> BlastRadius<'a> {
         most: Option<usize>,
     ) -> Self {
         let total = rows.len();
+        let mut verdicts: Vec<(VerdictResult, usize)> = Vec::new();
+        for row in &rows {
+            match verdicts.iter_mut().find(|(verdict, _)| *verdict == row.verdict) {
+                Some((_, number)) => *number += 1,
+                None => verdicts.push((row.verdict, 1)),
+            }
+        }
         rows.truncate(most.unwrap_or(usize::MAX));
-        BlastRadius { snapshot, propagation, rows, total, namespace }
+        BlastRadius { snapshot, propagation, rows, total, verdicts, namespace }
     }
 
     /// What could not be read, and may follow one of the roots.
@@ -199,11 +208,22 @@ impl Output for BlastRadius<'_> {
         Some(Picture::of("BlastRadius", self.title(), objects, View { rows, sections, ..View::default() }))
     }
 
+    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let told = |(verdict, number): &(VerdictResult, usize)| {
+            format!("{} {}", thousands(*number), word_in(&state(*verdict).1))
+        };
+        let all: Vec<String> = self.verdicts.iter().map(told).collect();
+        lines::write_paragraph(Tone::Plain, &format!("{}: {}.", self.heading(), all.join(", ")), options, out)
+    }
+
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         if self.rows.is_empty() {
             return writeln!(out, "{NOTHING}");
         }
-        writeln!(out, "{}:", self.heading())?;
+        self.write_verdict(options, out)?;
         writeln!(out)?;
         let lines = self.rows.iter().map(|row| self.line(row)).collect();
         lines::write_padded(lines, options, out)?;
