@@ -30,7 +30,7 @@ use super::{
 const NEW: i64 = 60;
 
 /// Lists the pods of the controller manager, if the control plane runs in pods.
-const SEE_MANAGER: [&str; 5] = ["pods", "-n", "kube-system", "-l", "component=kube-controller-manager"];
+pub(super) const SEE_MANAGER: [&str; 5] = ["pods", "-n", "kube-system", "-l", "component=kube-controller-manager"];
 
 /// A write that the collector could make now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
