@@ -192,7 +192,8 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         let of_kind = |group: &str, kind: &str| snapshot.resources.by_group_kind(group, kind);
         let mut found = Vec::new();
         if let Some(applications) = of_kind("argoproj.io", "Application") {
-            let tracked = std::iter::once(&object).chain(self.context.contents(object));
+            let content = if self.is(object, "", "Namespace") { self.context.contents(object) } else { &[] };
+            let tracked = std::iter::once(&object).chain(content);
             let names: FxHashSet<&str> = tracked
                 .flat_map(|object| {
                     let instance = snapshot.label(*object, "app.kubernetes.io/instance").map(application_named);

@@ -250,16 +250,16 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     if said.is_empty() && is_hidden {
         remedies.push(Remedy::new("see what its conditions say keeps it", case.commands().get(id)));
     }
-    let manager = of_controller_manager(case.stage, case.now, &mut Needs::default()).1;
-    let away = matches!(manager, Liveness::Away(_));
-    if said.is_empty() && !is_hidden && content.is_empty() {
+    let seems_empty = said.is_empty() && !is_hidden;
+    if seems_empty && content.is_empty() {
         let look = case.kubectl.verb("get").args(SEE_MANAGER);
         remedies
             .push(Remedy::new("see whether kube-controller-manager runs, and read what its log says of it", [look]));
     }
     // Beside a condition that says that it isn't empty, and where that is not known, this leaves objects behind. A
     // namespace controller that runs again does the rest by itself.
-    if said.is_empty() && !is_hidden && !away {
+    let manager = || of_controller_manager(case.stage, case.now, &mut Needs::default()).1;
+    if seems_empty && !matches!(manager(), Liveness::Away(_)) {
         remedies.push(
             Remedy::new(
                 "force-finalize the namespace: objects that are still in it stay in etcd forever, invisible",

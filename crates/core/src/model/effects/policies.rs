@@ -168,14 +168,11 @@ impl Policy {
         let (fields, annotation) = self.reads();
         let inventory = Inventory::read(self, object);
         let mut facts = PolicyFacts { inventory, heals: self.heals(object), ..PolicyFacts::default() };
-        for field in fields {
-            let found = field.split('.').try_fold(object, |value, key| value.get(key));
-            facts.keep(field, found);
-        }
+        fields.iter().for_each(|field| facts.keep_field(field, object));
         // argoproj/argo-cd controller/sync_namespace.go:syncNamespace
         let options = object.pointer("/spec/syncPolicy/syncOptions").and_then(Value::as_array);
         if self == Policy::ArgoCd && options.is_some_and(|options| options.contains(&json!("CreateNamespace=true"))) {
-            facts.keep(MADE_NAMESPACE, object.pointer("/spec/destination/namespace"));
+            facts.keep_field(MADE_NAMESPACE, object);
         }
         if let Some(key) = annotation {
             let found = object.pointer("/metadata/annotations").and_then(|annotations| annotations.get(key));
@@ -316,13 +313,10 @@ impl PolicyFacts {
         let facts = policy.map(|policy| policy.read(object)).unwrap_or_default();
         let (pause, uses) = (Pause::read(finalizers, object), names_used(group, kind, object));
         let mut facts = PolicyFacts { pause, uses, ..facts };
-        if (group, kind) == PolicyFacts::ZALANDO {
-            let found = DELETES_CLAIMS.split('.').try_fold(object, |value, key| value.get(key));
-            facts.keep(DELETES_CLAIMS, found);
-        }
-        if (group, kind) == PolicyFacts::NODE_CLAIM {
-            let found = DEADLINE.split('.').try_fold(object, |value, key| value.get(key));
-            facts.keep(DEADLINE, found);
+        match (group, kind) {
+            PolicyFacts::ZALANDO => facts.keep_field(DELETES_CLAIMS, object),
+            PolicyFacts::NODE_CLAIM => facts.keep_field(DEADLINE, object),
+            _ => {}
         }
         Some(facts)
     }
@@ -336,6 +330,10 @@ impl PolicyFacts {
     /// Whether these are of an OperatorConfiguration of Zalando's that keeps claims.
     pub(crate) fn keeps_claims(&self) -> bool {
         self.is(DELETES_CLAIMS, "false")
+    }
+
+    fn keep_field(&mut self, field: &str, object: &Value) {
+        self.keep(field, field.split('.').try_fold(object, |value, key| value.get(key)));
     }
 
     fn keep(&mut self, field: &str, found: Option<&Value>) {

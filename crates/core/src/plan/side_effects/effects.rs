@@ -85,7 +85,7 @@ impl SideEffects<'_, '_> {
         object: ObjectId,
         at_worst: EffectKind,
         message: impl Into<Cow<'static, str>>,
-        related: Option<ObjectId>,
+        related: impl IntoIterator<Item = ObjectId>,
     ) {
         self.effects.push(OutsideEffect {
             object,
@@ -142,10 +142,9 @@ impl SideEffects<'_, '_> {
                 "what {controllers} of {finalizers} {do_it} is not known: it may delete {}, with all data",
                 some_of(&names, NAMED)
             );
-            let volumes =
-                claims.iter().filter_map(|claim| self.context.fact_index.volume_of(snapshot, *claim)).collect();
-            self.add_unread(object, EffectKind::DataLost, message, None);
-            self.effects.last_mut().expect("it was added").related = volumes;
+            let index = &self.context.fact_index;
+            let volumes = claims.iter().filter_map(|claim| index.volume_of(snapshot, *claim));
+            self.add_unread(object, EffectKind::DataLost, message, volumes);
         }
     }
 

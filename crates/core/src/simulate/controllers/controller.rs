@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    model::{ObjectId, Snapshot, Symbol, effects::Pause},
+    model::{ObjectId, Snapshot, Symbol, effects::Pause, facts::PodFacts},
     simulate::state::{BlockedBy, Liveness},
 };
 
@@ -57,7 +57,7 @@ impl Undrained {
         let pod = snapshot.located(self.pod, None);
         match self.budget {
             Some(budget) => format!("{} allows no eviction of {pod}", snapshot.short_name(budget)),
-            None => format!("{pod} has karpenter.sh/do-not-disrupt"),
+            None => format!("{pod} has {}", PodFacts::DO_NOT_DISRUPT),
         }
     }
 }

@@ -45,11 +45,11 @@ pub(crate) fn unseen_provisioner(
     let snapshot = context.snapshot;
     let driver = Driver::of_volume(snapshot.facts.volume(volume)?)?;
     let controller = judged_by(context, needs, &driver, volume);
-    let is_bare = workloads::all(context).next().is_none();
+    let has_workloads = workloads::all(context).next().is_some();
     let shows_nothing = matches!(controller.liveness, Liveness::Unknown(_))
         && controller.running.is_empty()
         && controller.may_be.is_empty()
-        && !is_bare
+        && has_workloads
         && judge::are_all_read(context)
         && !driver.is_installed(snapshot);
     let told = || Liveness::Unknown(format!("its provisioner must run: {}", controller.liveness.evidence()));
