@@ -54,11 +54,14 @@ const QUIET_LOOKS: usize = 8;
 const UNCHANGED: Duration = Duration::from_secs(20);
 /// A collector that is still busy after this time is a defect.
 const SETTLE: Duration = Duration::from_mins(5);
-/// The collector's longest pause between two attempts (R2.9).
+/// The collector's first and longest pause between two attempts (R2.9).
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1000);
 
 /// The finalizer by which the API server cleans up after a CRD.
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+/// What the collector logs of an object with which it fails.
+const IN_VAIN: &str = "rror syncing item";
 /// A namespace that the API server never deletes, and what it says.
 const UNDELETABLE: &str = "kube-public";
 const REFUSED: &str = "this namespace may not be deleted";
@@ -193,8 +196,9 @@ impl Cluster {
                 format!("--root-ca-file={}", self.credentials.certificate().display()),
                 "--kube-api-qps=1000".to_owned(),
                 "--kube-api-burst=2000".to_owned(),
-                // Only its log says when the namespace controller has looked at a namespace.
-                "--vmodule=namespace_controller=4,garbagecollector=2".to_owned(),
+                // Only its log says when the namespace controller has looked at a namespace, and what the collector has
+                // tried in vain.
+                "--vmodule=namespace_controller=4,garbagecollector=5".to_owned(),
             ]);
         Ok(program.args(&self.options.controller_manager))
     }
@@ -243,7 +247,7 @@ impl Cluster {
     pub fn retried_by_collector(&self) {
         let path = format!("/api/v1/namespaces/{UNDELETABLE}");
         let owners = |owners: Value| self.patch(&path, &json!({"metadata": {"ownerReferences": owners}}));
-        let failures = || self.log_of_controllers("rror syncing item").iter().filter(|it| it.contains(REFUSED)).count();
+        let failures = || self.log_of_controllers(IN_VAIN).iter().filter(|it| it.contains(REFUSED)).count();
         let before = failures();
         owners(json!([{"apiVersion": "v1", "kind": "Namespace", "name": "absent", "uid": self.unique("absent")}]));
         self.wait_until("the collector to try again what has failed", SETTLE, || failures() >= before + TRIES);
@@ -328,10 +332,17 @@ impl Cluster {
         count.map_or(0, |count| count.parse().unwrap_or_else(|error| panic!("{line}{count}: {error}")))
     }
 
-    /// See [`longest_pause`].
+    /// How long the collector may pause before it tries again what has failed so far. The pause of an object doubles
+    /// with each failure (R2.9), also of an attempt that an event asks for: it may be longer than the collector runs.
     #[track_caller]
     pub fn longest_pause(&self) -> Duration {
-        self.with_collector(|collector| longest_pause(&collector.process))
+        let mut failures: BTreeMap<String, u32> = BTreeMap::new();
+        for line in self.log_of_controllers(IN_VAIN) {
+            let uid = line.split_once("uid: ").and_then(|(_, rest)| rest.split([']', ',']).next());
+            *failures.entry(uid.unwrap_or_default().to_owned()).or_default() += 1;
+        }
+        let most = failures.into_values().max().unwrap_or_default();
+        FIRST_PAUSE.saturating_mul(1 << most.min(30)).min(LONGEST_PAUSE)
     }
 
     /// The part of the collector's graph around these objects, or all of it, in DOT. An edge points from a dependent to
@@ -388,12 +399,6 @@ impl Cluster {
             _ => panic!("this cluster has no collector running"),
         }
     }
-}
-
-/// How long a collector or sweep may pause before it tries again what has failed so far. The pauses of an item double
-/// (R2.9), so the next one is hardly longer than all before it together: than the process has been running.
-pub fn longest_pause(collector: &Supervised) -> Duration {
-    collector.age().min(LONGEST_PAUSE)
 }
 
 /// Waits until any collector is idle, given an API that serves its metrics.

@@ -29,7 +29,7 @@ mod watching;
 pub use api::{Answer, Api};
 pub use audit::Audit;
 pub use cluster::{Alone, Cluster, Options, shared};
-pub use controllers::{CLAIM_PROTECTION, COLLECTOR, NAMESPACES, POD_GC, WORKLOADS, longest_pause, settled};
+pub use controllers::{CLAIM_PROTECTION, COLLECTOR, NAMESPACES, POD_GC, WORKLOADS, settled};
 pub use credentials::{ADMIN, NOBODY, VIEWER};
 pub use etcd::LOST_KEY;
 pub use everything::Listed;

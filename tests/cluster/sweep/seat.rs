@@ -9,7 +9,7 @@ use std::{
 use rustix::process::Signal;
 
 use crate::harness::{
-    Alone, Api, COLLECTOR, Cluster, NAMESPACES, Program, Retry, Supervised, WORKLOADS, longest_pause, poll, settled,
+    Alone, Api, COLLECTOR, Cluster, NAMESPACES, Program, Retry, Supervised, WORKLOADS, poll, settled,
 };
 
 /// After half a minute a sweep reports what it can't see; and a busy machine must not make a test fail.
@@ -80,12 +80,13 @@ impl<'c> Seated<'c> {
         }
     }
 
-    /// How long it may pause before it tries again what has failed; see [`longest_pause`].
+    /// How long it may pause before it tries again what has failed. A sweep's pauses double, too, and what it discovers
+    /// ends them: the next is hardly longer than it has been running.
     #[track_caller]
     pub fn longest_pause(&self) -> Duration {
         match &self.sweeping {
             None => self.cluster.longest_pause(),
-            Some(sweeping) => longest_pause(&sweeping.process),
+            Some(sweeping) => sweeping.process.age(),
         }
     }
 
