@@ -212,7 +212,7 @@ fn row_of_finding(view: &DoctorView<'_>, finding: &Finding) -> Row {
 
 /// What follows from a finding, and what mends it. The commands stand below what they do.
 fn story(finding: &Finding) -> Vec<Section> {
-    let then = section(Heading::Then, vec![finding.consequence.clone()]);
+    let then = section(Heading::Then, vec![finding.follows()]);
     let remedy = |(index, remedy): (usize, &Remedy)| {
         let what = format!("{}{}", joint(&finding.remedies, index), remedy.what);
         std::iter::once(what).chain(commands(remedy)).collect::<Vec<_>>()

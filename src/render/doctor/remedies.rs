@@ -60,7 +60,7 @@ impl DoctorView<'_> {
         script.text.push('\n');
         script.comment(&self.words(finding));
         script.said("", &finding.message);
-        script.said("Then: ", &finding.consequence);
+        script.said("Then: ", &finding.follows());
         if finding.code == Code::DeletionInProgress {
             script.comment("Nothing to do but wait.");
         } else if finding.remedies.is_empty() {

@@ -206,7 +206,7 @@ impl DoctorView<'_> {
         lines::write_runs(&[Run { tone, text: word }, rest], HANGING, options, out)?;
         let mut sections = Sections::default();
         sections.add(Heading::Why, [finding.message.clone()]);
-        sections.add(Heading::Then, Some(finding.consequence.clone()).filter(|text| !text.is_empty()));
+        sections.add(Heading::Then, Some(finding.follows()).filter(|text| !text.is_empty()));
         if options.wide {
             sections.add(Heading::Note, self.details(finding));
         }

@@ -644,7 +644,7 @@ fn removed_later(view: &ExplainView<'_>, explanation: &Explanation) -> Option<St
 }
 
 /// A finding. What follows for this object stands elsewhere, so only what a person has to know before the remedy below
-/// is told of that, or all if the output is wide.
+/// is told of that: of what prevents this and much else, what can't be undone; all if the output is wide.
 fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Finding, detail: Detail) -> String {
     let others: Vec<ObjectId> = finding.objects.iter().copied().filter(|id| *id != explanation.object).collect();
     let is_its = finding.objects.contains(&explanation.object);
@@ -654,8 +654,11 @@ fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Fin
         (false, _) => format!(" ({})", view.names(&others, 1)),
     };
     let (word, code) = (fate_of(finding.severity).text(), finding.code.name());
-    let tells_all = detail == Detail::Wide || decides(finding);
-    let follows = if tells_all { finding.consequence.as_str() } else { "" };
+    let follows = match detail == Detail::Wide || decides(finding) {
+        true if detail != Detail::Wide && !is_its && finding.code.prevents() => finding.irreversible.join(" "),
+        true => finding.follows(),
+        false => String::new(),
+    };
     format!("{FINDING} {word} {code}{whose}: {} {follows}", finding.message).trim_end().to_owned()
 }
 

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     model::ObjectId,
     simulate::obstacles::{Called, Operation, WebhookCall},
+    wording::count,
 };
 
 use super::{
@@ -59,10 +60,14 @@ fn mark_decisions(case: &Case<'_>, finding: &mut Finding) {
         return;
     }
     let goes = |id: &ObjectId| !case.snapshot().object(*id).terminating() && case.projection.goes(*id);
-    if finding.objects.iter().chain(&finding.related).any(goes) {
-        for remedy in finding.remedies.iter_mut().filter(|remedy| operation(remedy).is_some()) {
-            remedy.decides = true;
-        }
+    let going: Vec<ObjectId> = finding.named().filter(goes).collect();
+    if going.is_empty() {
+        return;
+    }
+    let goes = going.len() + case.goes_below(&going).len();
+    for remedy in finding.remedies.iter_mut().filter(|remedy| operation(remedy).is_some()) {
+        remedy.decides = true;
+        remedy.what.push_str(&format!("; that deletes {}", count(goes, "object", "objects")));
     }
 }
 

@@ -131,6 +131,11 @@ impl Code {
         self.has(Trait::Passes)
     }
 
+    /// Whether it keeps others from writing or reading, and so causes other findings.
+    pub fn prevents(self) -> bool {
+        self.has(Trait::Causes)
+    }
+
     pub(super) fn has(self, wanted: Trait) -> bool {
         self.row().3.contains(&wanted)
     }

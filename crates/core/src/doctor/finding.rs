@@ -36,6 +36,8 @@ pub struct Finding {
     pub message: String,
     /// The consequence.
     pub consequence: String,
+    /// Which data is lost with it, and what is taken down: sentences.
+    pub irreversible: Vec<String>,
     /// The remedies; the first does the least harm.
     pub remedies: Vec<Remedy>,
 }
@@ -67,8 +69,15 @@ impl Finding {
             since: None,
             message: String::new(),
             consequence: String::new(),
+            irreversible: Vec::new(),
             remedies: Vec::new(),
         }
+    }
+
+    /// All that follows.
+    pub fn follows(&self) -> String {
+        let said = std::iter::once(&self.consequence).filter(|said| !said.is_empty()).chain(&self.irreversible);
+        said.map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
     /// The affected objects, and the others involved.
@@ -93,7 +102,7 @@ struct FindingJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<String>,
     message: &'a str,
-    consequence: &'a str,
+    consequence: String,
     /// The commands of the first remedy, one per line.
     remedy: String,
     remedies: &'a [Remedy],
@@ -101,8 +110,7 @@ struct FindingJson<'a> {
 
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Finding { code, severity, cause: _, objects, references, related, since, message, consequence, remedies } =
-            self;
+        let Finding { code, severity, objects, references, related, since, message, remedies, .. } = self;
         let commands = remedies.iter().take(1).flat_map(|first| &first.commands).map(ToString::to_string);
         FindingJson {
             code: *code,
@@ -114,7 +122,7 @@ impl Serialize for Finding {
             related,
             since: since.map(rfc3339),
             message,
-            consequence,
+            consequence: self.follows(),
             remedy: commands.collect::<Vec<_>>().join("\n"),
             remedies,
         }

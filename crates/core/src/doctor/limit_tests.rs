@@ -1,22 +1,8 @@
 use super::{Code, Finding, Limit};
-use crate::{
-    model::{ObjectId, effects::Severity},
-    tree::fixture::World,
-};
+use crate::{model::ObjectId, tree::fixture::World};
 
 fn finding(code: Code, objects: &[ObjectId], related: &[ObjectId]) -> Finding {
-    Finding {
-        code,
-        severity: Severity::Warning,
-        cause: String::new(),
-        objects: objects.to_vec(),
-        references: Vec::new(),
-        related: related.to_vec(),
-        since: None,
-        message: String::new(),
-        consequence: String::new(),
-        remedies: Vec::new(),
-    }
+    Finding { objects: objects.to_vec(), related: related.to_vec(), ..Finding::of(code, "") }
 }
 
 #[test]

@@ -26,7 +26,8 @@ pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding], wanted: &mut Needs
         released.extend(held_back(case, finding));
         let losses = Losses::of(case, wanted, released);
         let is_known = |id: &ObjectId| !case.projection.uncertain(*id) && case.projection.state(*id) != State::Unknown;
-        finding.consequence.push_str(&losses.told(case, finding.objects.iter().all(is_known)));
+        let told = losses.told(case, finding.objects.iter().all(is_known));
+        finding.irreversible.extend(Some(told.trim_start().to_owned()).filter(|told| !told.is_empty()));
         let known: BTreeSet<ObjectId> = finding.named().collect();
         finding.related.extend(losses.objects.difference(&known));
         finding.remedies.splice(..0, losses.keep(case));

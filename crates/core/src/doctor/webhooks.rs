@@ -226,9 +226,9 @@ pub(super) fn tell_taken_down(case: &Case<'_>, findings: &mut [Finding]) {
         if let Some(finding) = findings.iter_mut().find(|finding| takes(finding)) {
             finding.severity = finding.severity.min(Severity::Warning);
             finding.related.push(object);
-            finding.consequence.push_str(&format!(
-                " TAKES DOWN: {what} loses its backend, and the API server then refuses what needs it."
-            ));
+            finding
+                .irreversible
+                .push(format!("TAKES DOWN: {what} loses its backend, and the API server then refuses what needs it."));
         }
     }
 }
