@@ -586,6 +586,12 @@ fn next(explanation: &Explanation, wide: bool) -> Vec<Said> {
     }
     let message = &explanation.next.message;
     let mut said = message.strip_prefix("Nothing: ").unwrap_or(message).to_owned();
+    // The verdict says why.
+    if let Some(told) = explanation.end.refused.as_ref().and_then(|why| said.strip_suffix(&format!(": {why}.")))
+        && said.matches(" refuses that").count() == 1
+    {
+        said = format!("{told}.");
+    }
     // Objects that the collector never examines, that have no owners, or that only wait are already described in full.
     let waits = matches!(explanation.next.next, Next::WaitForDependents(_) | Next::Nothing(NoAction::NoOwners));
     let refused =
