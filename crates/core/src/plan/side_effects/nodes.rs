@@ -100,7 +100,9 @@ impl SideEffects<'_, '_> {
             return;
         }
         let named = some_of(volumes.iter().map(|volume| snapshot.short_name(*volume)), NAMED);
-        let message = format!("the data of {named} is on it, and can't be reached until it is back");
+        let message = format!(
+            "the data of {named} is on it, and can't be reached until it is back: pods that use it stay Pending"
+        );
         self.effects.push(OutsideEffect {
             object: node,
             kind: EffectKind::DataUnreachable,
