@@ -9,7 +9,7 @@ use gc_core::model::{
 };
 use serde_json::{Value, json};
 
-use crate::harness::{Alone, Cluster, CountingProxy, Options, PATIENCE, uid};
+use crate::harness::{Alone, Cluster, CountingProxy, Options, PATIENCE, api_service, definition_of, uid};
 
 /// This many objects of a kind in one namespace are listed, not read one by one.
 const MANY: usize = 9;
@@ -64,41 +64,12 @@ fn webhooks(kind: &str, more: &Value) -> Value {
 }
 
 fn definition() -> Value {
-    let schema = json!({"openAPIV3Schema": {"type": "object"}});
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "crates.facts.test"},
-        "spec": {
-            "group": "facts.test",
-            "scope": "Namespaced",
-            "names": {"kind": "Crate", "singular": "crate", "plural": "crates"},
-            "versions": [
-                {"name": "v1", "served": true, "storage": true, "schema": schema},
-                {"name": "v2", "served": true, "storage": false, "schema": schema},
-            ],
-            "conversion": {"strategy": "Webhook", "webhook": {
-                "clientConfig": {"service": {"namespace": "nowhere", "name": "converter", "path": "/convert"}},
-                "conversionReviewVersions": ["v1"],
-            }},
-        },
-    })
-}
-
-fn api_service() -> Value {
-    json!({
-        "apiVersion": "apiregistration.k8s.io/v1",
-        "kind": "APIService",
-        "metadata": {"name": "v1.away.test"},
-        "spec": {
-            "group": "away.test",
-            "version": "v1",
-            "groupPriorityMinimum": 100,
-            "versionPriority": 100,
-            "insecureSkipTLSVerify": true,
-            "service": {"namespace": "default", "name": "away"},
-        },
-    })
+    let mut definition = definition_of("facts.test", "Crate", "crates", &["v2", "v1"]);
+    definition["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": {
+        "clientConfig": {"service": {"namespace": "nowhere", "name": "converter", "path": "/convert"}},
+        "conversionReviewVersions": ["v1"],
+    }});
+    definition
 }
 
 /// The value of a condition of the object at a path.
@@ -147,7 +118,7 @@ fn furnish(cluster: &Cluster, namespace: &str) -> Vec<String> {
         webhooks("MutatingWebhookConfiguration", &selective),
         without,
         definition(),
-        api_service(),
+        api_service("away.test", "default", "away"),
     ];
     objects.extend(["Deployment", "StatefulSet", "ReplicaSet", "DaemonSet"].map(|kind| workload(kind, namespace)));
     let mut paths: Vec<String> = objects

@@ -49,17 +49,7 @@ fn crowd(count: usize) -> Trial<'static> {
 
 /// A Deployment with this many pods.
 fn deployment(trial: &Trial<'_>, replicas: usize) {
-    let labels = json!({"app": "web"});
-    trial.cluster.create(json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": trial.namespace},
-        "spec": {
-            "replicas": replicas,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "web"}]}},
-        },
-    }));
+    trial.cluster.create(crate::harness::deployment(&trial.namespace, "web", replicas as i64));
     wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), replicas);
 }
 

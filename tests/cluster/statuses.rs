@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, process::Command, time::Duration};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{ADMIN, Cluster, CountingProxy, Fault},
+    harness::{ADMIN, Cluster, CountingProxy, Fault, deployment},
     plan::trial::{Trial, wait_for_items},
 };
 
@@ -13,18 +13,8 @@ const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
 /// A Deployment with two pods, one of which crashes again and again; and a ConfigMap of the Deployment.
 fn shop(trial: &Trial<'_>) -> [String; 2] {
-    let labels = json!({"app": "web"});
     let (cluster, namespace) = (trial.cluster, &trial.namespace);
-    cluster.create(json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": namespace},
-        "spec": {
-            "replicas": 2,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "web"}]}},
-        },
-    }));
+    cluster.create(deployment(namespace, "web", 2));
     let pods = format!("/api/v1/namespaces/{namespace}/pods");
     let items = wait_for_items(cluster, &pods, 2);
     let names: Vec<String> =

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::kit::{Watching, because, is, one};
 use crate::{
-    harness::{ADMIN, Alone, CountingProxy, Options, owner_reference, uid},
+    harness::{ADMIN, Alone, CountingProxy, Options, definition_of, owner_reference, uid},
     plan::trial::Trial,
 };
 
@@ -77,22 +77,7 @@ fn a_kind_that_is_new_is_looked_up() {
     // The program asks for discovery once in two seconds at most: its next look-up shall be the first after that.
     std::thread::sleep(std::time::Duration::from_secs(2));
     let plural = format!("{}s", trial.namespace.replace('-', ""));
-    trial.cluster.create(json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("{plural}.gc.test")},
-        "spec": {
-            "group": "gc.test",
-            "scope": "Namespaced",
-            "names": {"kind": "Fresh", "singular": plural.trim_end_matches('s'), "plural": plural},
-            "versions": [{
-                "name": "v1",
-                "served": true,
-                "storage": true,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
-            }],
-        },
-    }));
+    trial.cluster.create(definition_of("gc.test", "Fresh", &plural, &["v1"]));
     let owner = trial.draft("gc.test/v1", "Fresh", "a", Some(&trial.namespace)).create();
     trial.cluster.wait_until("discovery of the new kind", std::time::Duration::from_secs(60), || {
         trial.cluster.gc(&["resources", "-o", "name"]).stdout.contains(&plural)

@@ -5,10 +5,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::{
-    harness::{Alone, COLLECTOR, Cluster, Options, PATIENCE, owner_reference},
-    incidents::add_ons::definition,
-};
+use crate::harness::{Alone, COLLECTOR, Cluster, Options, PATIENCE, definition_of, owner_reference};
 
 /// Group, kind and name of what is listed: also what is to be kept, and what is gone.
 const LISTED: [[&str; 3]; 4] =
@@ -212,11 +209,11 @@ fn what_a_controller_lists_goes_as_planned() {
         rest: |_| json!({"spec": {}}),
     };
     let all = [argo_cd, kustomization, release, claim, percona];
-    let mut composite = definition("acme.io", "xdatabases", "XDatabase");
+    let mut composite = definition_of("acme.io", "XDatabase", "xdatabases", &["v1"]);
     composite["spec"]["scope"] = json!("Cluster");
     cluster.create(composite);
     for (group, plural, kind) in all.iter().map(|lister| lister.kind) {
-        cluster.create(definition(group, plural, kind));
+        cluster.create(definition_of(group, kind, plural, &["v1"]));
     }
     cluster.start_controllers(&[COLLECTOR]);
     all.iter().for_each(|lister| lister.play(&cluster));

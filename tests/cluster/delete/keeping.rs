@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::kit::{Family, checked};
 use crate::{
-    harness::uid,
+    harness::{deployment, uid},
     plan::trial::{Trial, wait_for_items},
 };
 
@@ -46,17 +46,7 @@ fn what_can_not_be_kept_is_refused() {
 fn what_is_kept_is_not_taken_back() {
     for (policy, kind) in [("background", "pod"), ("foreground", "pod"), ("background", "rs"), ("foreground", "rs")] {
         let trial = Trial::new("kept-from", "Background");
-        let labels = json!({"app": "web"});
-        trial.cluster.create(json!({
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": {"name": "web", "namespace": trial.namespace},
-            "spec": {
-                "replicas": 2,
-                "selector": {"matchLabels": labels},
-                "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "web"}]}},
-            },
-        }));
+        trial.cluster.create(deployment(&trial.namespace, "web", 2));
         let pods = format!("/api/v1/namespaces/{}/pods", trial.namespace);
         let pod = wait_for_items(trial.cluster, &pods, 2).remove(0);
         let name = |object: &Value| object["name"].as_str().unwrap_or_default().to_owned();

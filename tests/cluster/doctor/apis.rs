@@ -13,7 +13,10 @@ use super::{
     webhooks::webhooks_that_cannot_be_asked,
 };
 use crate::{
-    harness::{Alone, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, PATIENCE},
+    harness::{
+        Alone, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, PATIENCE, api_service,
+        definition_of,
+    },
     plan::{draft::HOLD, trial::Trial},
     sweep::uncollected,
 };
@@ -39,22 +42,8 @@ pub fn what_ails_the_whole_cluster() {
 
 /// A CRD in `odd.test`, for a kind like `Crate`, that serves these versions and stores the last one.
 pub fn definition(plural: &str, versions: &[&str]) -> Value {
-    let last = versions.last().copied().unwrap_or_default();
-    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
-    let version = |name: &&str| json!({"name": name, "served": true, "storage": *name == last, "schema": schema});
     let singular = plural.trim_end_matches('s');
-    let kind = singular[..1].to_uppercase() + &singular[1..];
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("{plural}.odd.test")},
-        "spec": {
-            "group": "odd.test",
-            "scope": "Namespaced",
-            "names": {"kind": kind, "singular": singular, "plural": plural},
-            "versions": versions.iter().map(version).collect::<Vec<_>>(),
-        },
-    })
+    definition_of("odd.test", &(singular[..1].to_uppercase() + &singular[1..]), plural, versions)
 }
 
 /// S17, and the namespace that waits for the CRD in turn.
@@ -85,19 +74,7 @@ fn a_definition_that_waits_for_an_instance(cluster: &Cluster) {
 /// S11: an unavailable aggregated API blocks the deletion of every namespace.
 fn an_api_that_is_away(cluster: &Cluster) {
     let [doomed, alive] = ["doomed", "alive"].map(|name| cluster.namespace(name));
-    let api = cluster.create(json!({
-        "apiVersion": "apiregistration.k8s.io/v1",
-        "kind": "APIService",
-        "metadata": {"name": "v1.away.test"},
-        "spec": {
-            "group": "away.test",
-            "version": "v1",
-            "groupPriorityMinimum": 100,
-            "versionPriority": 100,
-            "insecureSkipTLSVerify": true,
-            "service": {"namespace": "default", "name": "away"},
-        },
-    }));
+    let api = cluster.create(api_service("away.test", "default", "away"));
     let path = cluster.path_of(&api);
     cluster.wait_until("the API to be found away", PATIENCE, || cluster.has_condition(&path, "Available", "False"));
     let found = examine(cluster, &["-n", &alive]);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Found, PATIENCE, examine, follow, mends};
 use crate::{
-    harness::{ADMIN, Alone, Audit, COLLECTOR, Cluster, KINDS, Options, VIEWER, uid},
+    harness::{ADMIN, Alone, Audit, COLLECTOR, Cluster, KINDS, Options, VIEWER, api_service, uid},
     plan::{
         draft::{HOLD, blocking},
         trial::Trial,
@@ -258,14 +258,7 @@ pub fn odd() -> &'static Cluster {
         let api_server = audit().flags().into_iter().chain([off]).collect();
         let cluster = Alone::start(&Options { api_server, ..Options::default() });
         cluster.apply_yaml(KINDS);
-        cluster.create(json!({
-            "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.dead.test"},
-            "spec": {
-                "group": "dead.test", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
-                    "insecureSkipTLSVerify": true,
-                "service": {"namespace": "default", "name": "nobody"},
-            },
-        }));
+        cluster.create(api_service("dead.test", "default", "nobody"));
         cluster
     });
     &CLUSTER

@@ -6,23 +6,12 @@ use super::{
     Found, examine, follow,
     kit::{ago, created_by, is_gone, is_terminating, words},
 };
-use crate::harness::{Alone, COLLECTOR, Cluster, NAMESPACES, Options, VIEWER};
+use crate::harness::{Alone, COLLECTOR, Cluster, NAMESPACES, Options, VIEWER, definition_of};
 
 const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
 
-fn definition() -> Value {
-    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "applications.argoproj.io"},
-        "spec": {
-            "group": "argoproj.io",
-            "scope": "Namespaced",
-            "names": {"kind": "Application", "singular": "application", "plural": "applications"},
-            "versions": [{"name": "v1alpha1", "served": true, "storage": true, "schema": schema}],
-        },
-    })
+fn applications() -> Value {
+    definition_of("argoproj.io", "Application", "applications", &["v1alpha1"])
 }
 
 fn application(cluster: &Cluster, namespace: &str, name: &str) -> Value {
@@ -81,7 +70,7 @@ fn is(state: &str, certain: bool, code: i32) -> (String, bool, Option<i32>) {
 /// The controller is in the very namespace that is deleted; then it is away in every other way.
 pub fn a_controller_is_judged_by_its_workload() {
     let cluster = Alone::start(&Options::default());
-    cluster.create(definition());
+    cluster.create(applications());
     // Nothing changes the status of workloads here.
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let [home, apps] = ["argocd", "apps"].map(|prefix| cluster.namespace(prefix));

@@ -96,18 +96,9 @@ pub fn what_is_below_lives_until_the_finalizers_go() {
 pub fn all_that_wait_are_named_from_the_nearest_on() {
     let trial = Trial::new("chain", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
-    let labels = json!({"app": "web"});
-    let metadata = json!({"labels": labels, "finalizers": ["acme.io/drain"]});
-    let web = cluster.create(json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": trial.namespace},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": metadata, "spec": {"containers": [{"name": "main", "image": "main"}]}},
-        },
-    }));
+    let mut web = crate::harness::deployment(&trial.namespace, "web", 1);
+    web["spec"]["template"]["metadata"]["finalizers"] = json!(["acme.io/drain"]);
+    let web = cluster.create(web);
     let pods = crate::plan::trial::wait_for_items(cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 1);
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": pods[0]["metadata"]});
     cluster.seen_by_collector(&[crate::harness::uid(&pod)]);

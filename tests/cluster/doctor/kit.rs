@@ -33,17 +33,7 @@ pub fn created_by(cluster: &Cluster, manager: &str, object: &Value) -> Value {
 /// A Deployment with `wanted` replicas whose status says that `ready` are ready. It never gets a pod.
 #[track_caller]
 pub fn deployment(cluster: &Cluster, namespace: &str, name: &str, wanted: i64, ready: i64) -> Value {
-    let labels = json!({"app": name});
-    let made = cluster.create(json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {
-            "replicas": wanted,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "main"}]}},
-        },
-    }));
+    let made = cluster.create(crate::harness::deployment(namespace, name, wanted));
     let path = cluster.path_of(&made);
     cluster.patch(&format!("{path}/status"), &json!({"status": {"replicas": ready, "readyReplicas": ready}}))
 }

@@ -33,7 +33,7 @@ pub use controllers::{CLAIM_PROTECTION, COLLECTOR, NAMESPACES, POD_GC, WORKLOADS
 pub use credentials::{ADMIN, NOBODY, VIEWER};
 pub use etcd::LOST_KEY;
 pub use everything::Listed;
-pub use fixtures::{KINDS, example_shop};
+pub use fixtures::{KINDS, api_service, definition_of, deployment, example_shop};
 pub use go_build::{VERSION, build, say, versions};
 pub use killing::{Halt, Killer, Moment, is_write};
 pub use objects::{owner_reference, resource_version, uid};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Incident, cluster, incident, namespace};
 use crate::{
     doctor::kit::{ago, is_terminating},
-    harness::Cluster,
+    harness::{Cluster, definition_of},
     plan::trial::Trial,
 };
 
@@ -20,22 +20,6 @@ pub const KINDS: [(&str, &str, &str); 6] = [
     ("longhorn.io", "backuptargets", "BackupTarget"),
     ("pg.acme.io", "pgclusters", "PgCluster"),
 ];
-
-/// The CRD of such a kind.
-pub fn definition(group: &str, plural: &str, kind: &str) -> Value {
-    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("{plural}.{group}")},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"kind": kind, "singular": kind.to_lowercase(), "plural": plural},
-            "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}],
-        },
-    })
-}
 
 /// An object of an add-on, with the finalizer of its controller.
 fn managed(trial: &Trial<'_>, group: &str, kind: &str, finalizer: &str) -> Value {
@@ -155,7 +139,7 @@ pub fn under_its_definition() {
     let trial = Trial::on(cluster(), "longhorn", "Background");
     let held = managed(&trial, "longhorn.io", "BackupTarget", "longhorn.io");
     let target = "customresourcedefinitions/backuptargets.longhorn.io";
-    let defined = definition("longhorn.io", "backuptargets", "BackupTarget");
+    let defined = definition_of("longhorn.io", "BackupTarget", "backuptargets", &["v1"]);
     trial.cluster.delete(&trial.cluster.path_of(&defined), Some("Background"), None);
     is_terminating(trial.cluster, &held);
     Incident {

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Incident, incident, namespace};
 use crate::{
     doctor::unconvertible,
-    harness::{Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, PATIENCE},
+    harness::{Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, PATIENCE, api_service},
     plan::trial::Trial,
 };
 
@@ -18,13 +18,7 @@ pub fn cluster() -> Alone {
 
 /// An API that a Service in this namespace should serve.
 fn api(cluster: &Cluster, name: &str, place: &str) -> String {
-    let api = cluster.create(json!({
-        "apiVersion": "apiregistration.k8s.io/v1",
-        "kind": "APIService",
-        "metadata": {"name": format!("v1.{name}.test")},
-        "spec": {"group": format!("{name}.test"), "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
-            "insecureSkipTLSVerify": true, "service": {"namespace": place, "name": name}},
-    }));
+    let api = cluster.create(api_service(&format!("{name}.test"), place, name));
     cluster.path_of(&api)
 }
 

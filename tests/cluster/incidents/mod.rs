@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Alone, CLAIM_PROTECTION, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, WORKLOADS},
+    harness::{Alone, CLAIM_PROTECTION, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, WORKLOADS, definition_of},
     plan::trial::Trial,
     side_by_side::side_by_side,
 };
@@ -36,7 +36,7 @@ fn with_add_ons() -> Alone {
     let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     for (group, plural, kind) in add_ons::KINDS {
-        cluster.create(add_ons::definition(group, plural, kind));
+        cluster.create(definition_of(group, kind, plural, &["v1"]));
     }
     cluster.start_controllers(&[&[COLLECTOR, NAMESPACES, CLAIM_PROTECTION], WORKLOADS].concat());
     cluster

@@ -46,13 +46,10 @@ pub fn a_finalizer_that_somebody_added() {
 
 /// A Deployment whose pod is on this node, with these finalizers; and the pod.
 fn deployment(trial: &Trial<'_>, node: &str, finalizers: &[&str]) -> [Value; 2] {
-    let labels = json!({"app": "web"});
-    let made = trial.cluster.create(json!({
-        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": trial.namespace},
-        "spec": {"selector": {"matchLabels": labels}, "template": {
-            "metadata": {"labels": labels, "finalizers": finalizers},
-            "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}]}}},
-    }));
+    let mut made = crate::harness::deployment(&trial.namespace, "web", 1);
+    made["spec"]["template"]["metadata"]["finalizers"] = json!(finalizers);
+    made["spec"]["template"]["spec"]["nodeName"] = json!(node);
+    let made = trial.cluster.create(made);
     let pods = format!("/api/v1/namespaces/{}/pods", trial.namespace);
     trial.cluster.wait_until("its pod", PATIENCE, || !trial.cluster.list(&pods).is_empty());
     let mut pod = trial.cluster.list(&pods).swap_remove(0);

@@ -115,17 +115,7 @@ fn policy(name: &str) -> Propagation {
 /// A Deployment of two pods that no node runs. Returns the Deployment, its ReplicaSet, and the pods.
 #[track_caller]
 fn deployment(trial: &Trial<'_>) -> (Value, Value, Vec<Value>) {
-    let labels = json!({"app": "web"});
-    let made = trial.cluster.create(json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": trial.namespace},
-        "spec": {
-            "replicas": 2,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "main"}]}},
-        },
-    }));
+    let made = trial.cluster.create(crate::harness::deployment(&trial.namespace, "web", 2));
     let pods = wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 2);
     let sets = trial.cluster.list(&format!("/apis/apps/v1/namespaces/{}/replicasets", trial.namespace));
     (made, typed("apps/v1", "ReplicaSet", &sets[0]), pods.iter().map(|pod| typed("v1", "Pod", pod)).collect())

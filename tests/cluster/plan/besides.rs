@@ -11,7 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::trial::{Trial, all_come_true, predict, three_ways_on, wait_for_items};
-use crate::harness::{ADMIN, Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, POD_GC, WORKLOADS};
+use crate::harness::{ADMIN, Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, POD_GC, WORKLOADS, definition_of};
 
 /// The controllers that delete such objects, without those that would change what the tests build.
 const CONTROLLERS: &[&str] = &[
@@ -434,15 +434,7 @@ fn an_api_service_follows_the_last_definition() {
     let group = format!("{}.test", trial.namespace);
     let definition = |plural: &str, kind: &str| {
         let name = format!("{plural}.{group}");
-        let created = trial.cluster.create(json!({
-            "apiVersion": "apiextensions.k8s.io/v1",
-            "kind": "CustomResourceDefinition",
-            "metadata": {"name": name},
-            "spec": {"group": group, "scope": "Namespaced",
-                "names": {"plural": plural, "singular": kind.to_lowercase(), "kind": kind},
-                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema":
-                    {"type": "object"}}}]},
-        }));
+        let created = trial.cluster.create(definition_of(&group, kind, plural, &["v1"]));
         trial.cluster.await_kind(&created);
         trial.includes(&name);
         format!("crd/{name}")

@@ -9,28 +9,11 @@ use super::{
     draft::HOLD,
     trial::{POLICIES, Trial, all_come_true, predict},
 };
-use crate::harness::{Alone, COLLECTOR, Cluster, NAMESPACES, Options, Ran, owner_reference, wait_until};
+use crate::harness::{Alone, COLLECTOR, Cluster, NAMESPACES, Options, Ran, definition_of, owner_reference, wait_until};
 
 /// The CRD of a kind named after a policy, in a group of its own.
 fn definition(policy: &str) -> String {
-    let policy = policy.to_lowercase();
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("crates.{policy}.test")},
-        "spec": {
-            "group": format!("{policy}.test"),
-            "scope": "Namespaced",
-            "names": {"kind": "Crate", "singular": "crate", "plural": "crates"},
-            "versions": [{
-                "name": "v1",
-                "served": true,
-                "storage": true,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
-            }],
-        },
-    })
-    .to_string()
+    definition_of(&format!("{}.test", policy.to_lowercase()), "Crate", "crates", &["v1"]).to_string()
 }
 
 /// Instances with and without finalizers, each with a dependent; on request, one with a foreign finalizer.
@@ -86,26 +69,6 @@ fn a_definition_goes_with_its_instances_whatever_the_policy() {
     all_come_true(&predict(cases.into()));
 }
 
-/// The CRD of a kind, served in these versions; the last one is stored.
-fn odd(kind: &str, plural: &str, versions: &[&str]) -> Value {
-    let last = versions.last().copied().unwrap_or_default();
-    let version = |name: &&str| {
-        let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
-        json!({"name": name, "served": true, "storage": *name == last, "schema": schema})
-    };
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("{plural}.odd.test")},
-        "spec": {
-            "group": "odd.test",
-            "scope": "Namespaced",
-            "names": {"kind": kind, "singular": plural.trim_end_matches('s'), "plural": plural},
-            "versions": versions.iter().map(version).collect::<Vec<_>>(),
-        },
-    })
-}
-
 fn condition(definition: &Value, kind: &str, status: &str) -> bool {
     let conditions = definition["status"]["conditions"].as_array().cloned().unwrap_or_default();
     conditions.iter().any(|condition| condition["type"] == kind && condition["status"] == status)
@@ -124,11 +87,11 @@ fn of_definition(ran: &Ran) -> Value {
 fn a_definition_whose_kind_is_taken_has_no_instances() {
     let cluster = Alone::start(&Options::default());
     let path = |plural: &str| format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.odd.test");
-    cluster.create(odd("Crate", "crates", &["v1"]));
+    cluster.create(definition_of("odd.test", "Crate", "crates", &["v1"]));
     cluster.create(
         json!({"apiVersion": "odd.test/v1", "kind": "Crate", "metadata": {"name": "kept", "namespace": "default"}}),
     );
-    cluster.create(odd("Crate", "boxes", &["v1"]));
+    cluster.create(definition_of("odd.test", "Crate", "boxes", &["v1"]));
     wait_until("its names to be refused", Duration::from_secs(20), || {
         cluster.get(&path("boxes")).is_some_and(|now| condition(&now, "NamesAccepted", "False"))
     });
@@ -151,11 +114,11 @@ fn a_definition_whose_kind_is_taken_has_no_instances() {
 /// Returns the CRD's path.
 pub fn jars_that_cannot_be_converted(cluster: &Cluster) -> &'static str {
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jars.odd.test";
-    cluster.create(odd("Jar", "jars", &["v1"]));
+    cluster.create(definition_of("odd.test", "Jar", "jars", &["v1"]));
     cluster.create(
         json!({"apiVersion": "odd.test/v1", "kind": "Jar", "metadata": {"name": "old", "namespace": "default"}}),
     );
-    let mut changed = odd("Jar", "jars", &["v1", "v2"]);
+    let mut changed = definition_of("odd.test", "Jar", "jars", &["v1", "v2"]);
     changed["spec"]["conversion"] = json!({
         "strategy": "Webhook",
         "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "nobody",
@@ -223,7 +186,7 @@ fn a_definition_without_a_served_version_takes_its_instances_along() {
             "metadata": {"name": "one", "namespace": "default", "finalizers": finalizers}})
     };
     for (kind, plural, finalizers) in [("Jar", "jars", &[][..]), ("Box", "boxes", &[HOLD])] {
-        let definition = odd(kind, plural, &["v1"]);
+        let definition = definition_of("odd.test", kind, plural, &["v1"]);
         cluster.create(&definition);
         cluster.create(instance(kind, finalizers));
         let mut changed = definition["spec"].clone();

@@ -8,7 +8,7 @@ use super::{
     draft::HOLD,
     trial::{Trial, all_come_true, predict, three_ways, three_ways_on},
 };
-use crate::harness::{Alone, COLLECTOR, NAMESPACES, Options, shared, wait_until};
+use crate::harness::{Alone, COLLECTOR, NAMESPACES, Options, api_service, shared, wait_until};
 
 fn target(trial: &Trial<'_>) -> Vec<String> {
     vec![format!("ns/{}", trial.namespace)]
@@ -167,18 +167,7 @@ fn some_namespaces_are_protected() {
 fn an_api_that_cannot_be_discovered_keeps_namespaces() {
     let cluster = Alone::start(&Options::default());
     let service = "/apis/apiregistration.k8s.io/v1/apiservices/v1.broken.test";
-    cluster.create(json!({
-        "apiVersion": "apiregistration.k8s.io/v1",
-        "kind": "APIService",
-        "metadata": {"name": "v1.broken.test"},
-        "spec": {
-            "group": "broken.test",
-            "version": "v1",
-            "groupPriorityMinimum": 100,
-            "versionPriority": 100,
-            "service": {"name": "nobody", "namespace": "default"},
-        },
-    }));
+    cluster.create(api_service("broken.test", "default", "nobody"));
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let namespace = cluster.namespace("kept");
     let path = format!("/api/v1/namespaces/{namespace}");

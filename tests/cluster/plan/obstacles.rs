@@ -10,7 +10,7 @@ use super::trial::{Case, Prediction, Trial, all_come_true_by, predict};
 use crate::{
     delete::kit::checked,
     doctor::{definition, kit::lease, paste},
-    harness::{ADMIN, Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, PATIENCE, conforms},
+    harness::{ADMIN, Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, PATIENCE, api_service, conforms},
 };
 
 /// A webhook without a backend for these operations on these resources, in the namespace of the trial.
@@ -393,19 +393,9 @@ pub fn jars_answer(cluster: &Cluster) -> bool {
 
 /// The APIService of jars behind the Service `jars` of a namespace.
 pub fn jars_behind(namespace: &str, port: u16) -> Value {
-    json!({
-        "apiVersion": "apiregistration.k8s.io/v1",
-        "kind": "APIService",
-        "metadata": {"name": "v1.odd.test"},
-        "spec": {
-            "group": "odd.test",
-            "version": "v1",
-            "groupPriorityMinimum": 100,
-            "versionPriority": 100,
-            "insecureSkipTLSVerify": true,
-            "service": {"namespace": namespace, "name": "jars", "port": port},
-        },
-    })
+    let mut service = api_service("odd.test", namespace, "jars");
+    service["spec"]["service"]["port"] = json!(port);
+    service
 }
 
 /// R9.11, S11: an aggregated API with a real backend, which a delete takes down.

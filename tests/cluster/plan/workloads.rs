@@ -6,7 +6,7 @@ use super::{
     draft::blocking,
     trial::{Trial, all_come_true, predict, wait_for_items},
 };
-use crate::harness::{PATIENCE, uid, wait_until};
+use crate::harness::{PATIENCE, deployment, uid, wait_until};
 
 fn pod(node: Option<&str>) -> Value {
     let mut spec = json!({"containers": [{"name": "main", "image": "main"}], "restartPolicy": "Always"});
@@ -91,17 +91,7 @@ pub fn cron_job(trial: &Trial<'_>) {
 
 /// A Deployment of two pods. Returns its ReplicaSet's name.
 pub fn replica_set(trial: &Trial<'_>) -> String {
-    let labels = json!({"app": "web"});
-    trial.cluster.create(json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": trial.namespace},
-        "spec": {
-            "replicas": 2,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": pod(None)},
-        },
-    }));
+    trial.cluster.create(deployment(&trial.namespace, "web", 2));
     let pods = wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 2);
     pods[0]["metadata"]["ownerReferences"][0]["name"].as_str().unwrap_or_default().to_owned()
 }

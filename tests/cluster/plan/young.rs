@@ -3,27 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Alone, COLLECTOR, Cluster, Options, PATIENCE, owner_reference};
-
-/// A CRD of a kind in a group of its own.
-fn definition(group: &str) -> Value {
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("seedlings.{group}")},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"kind": "Seedling", "singular": "seedling", "plural": "seedlings"},
-            "versions": [{
-                "name": "v1",
-                "served": true,
-                "storage": true,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
-            }],
-        },
-    })
-}
+use crate::harness::{Alone, COLLECTOR, Cluster, Options, PATIENCE, definition_of, owner_reference};
 
 fn config_map(name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}})
@@ -79,7 +59,7 @@ fn an_orphan_of_a_young_kind_may_be_deleted() {
     // It may ask for new resources just after the CRD was created, but not every time.
     let lost = (0..4).any(|round| {
         let group = format!("young{round}.test");
-        cluster.create(definition(&group));
+        cluster.create(definition_of(&group, "Seedling", "seedlings", &["v1"]));
         let (owner, seedling) = planted(&cluster, &group, &format!("seedling-{round}"));
         assert!(!certain(&cluster, &format!("seedling-{round}")));
         cluster.delete(&cluster.path_of(&owner), Some("Orphan"), None);

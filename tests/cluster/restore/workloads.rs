@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::kit::{Archives, coordinate, live, merge, outcomes, remove, restore, text};
-use crate::harness::{Cluster, PATIENCE, shared, uid};
+use crate::harness::{Cluster, PATIENCE, deployment, shared, uid};
 
 fn of_kinds(cluster: &Cluster, namespace: &str, lists: &[(&str, &str)]) -> Vec<Value> {
     let mut all = Vec::new();
@@ -30,12 +30,7 @@ fn what_a_deployment_makes_is_left_to_it() {
     let cluster = shared();
     let archives = Archives::new();
     let namespace = cluster.namespace("web");
-    let labels = json!({"app": "web"});
-    cluster.create(json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web",
-        "namespace": namespace},
-        "spec": {"replicas": 2, "selector": {"matchLabels": labels},
-                 "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main",
-                     "image": "main"}]}}}}));
+    cluster.create(deployment(&namespace, "web", 2));
     cluster.wait_until("two pods", PATIENCE, || of_kinds(cluster, &namespace, &LISTS).len() == 4);
     let all = of_kinds(cluster, &namespace, &LISTS);
     let archive = archives.write("web", &all);

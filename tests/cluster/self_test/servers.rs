@@ -3,26 +3,9 @@
 use std::{env, panic};
 
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::harness::{ADMIN, Alone, Api, NOBODY, Options, PATIENCE, VERSION, VIEWER, shared, uid};
-
-/// A Deployment of two pods that no node runs.
-fn deployment(namespace: &str) -> Value {
-    json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": namespace},
-        "spec": {
-            "replicas": 2,
-            "selector": {"matchLabels": {"app": "web"}},
-            "template": {
-                "metadata": {"labels": {"app": "web"}},
-                "spec": {"containers": [{"name": "web", "image": "web"}]},
-            },
-        },
-    })
-}
+use crate::harness::{ADMIN, Alone, Api, NOBODY, Options, PATIENCE, VERSION, VIEWER, deployment, shared, uid};
 
 #[test]
 #[ignore = "long: is about the tests themselves"]
@@ -49,7 +32,7 @@ fn the_server_reports_the_version_it_was_built_from() {
 fn workloads_get_their_dependents_and_lose_them_with_the_owner() {
     let cluster = shared();
     let namespace = cluster.namespace("workloads");
-    let web = cluster.create(deployment(&namespace));
+    let web = cluster.create(deployment(&namespace, "web", 2));
     let sets = format!("/apis/apps/v1/namespaces/{namespace}/replicasets");
     let pods = format!("/api/v1/namespaces/{namespace}/pods");
     cluster.wait_until("two pods", PATIENCE, || cluster.list(&pods).len() == 2);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{seat::SweepSettings, without_collector};
 use crate::{
-    harness::{ADMIN, Cluster, NOBODY, PATIENCE},
+    harness::{ADMIN, Cluster, NOBODY, PATIENCE, definition_of},
     plan::trial::Trial,
 };
 
@@ -108,18 +108,7 @@ fn complains_once(trial: &Trial<'_>) {
 /// New kinds are watched within `--resync`, and removed ones are no longer watched.
 fn follows_definitions(trial: &Trial<'_>, sweeping: &SweepSettings) {
     let cluster = trial.cluster;
-    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
-    let definition = cluster.create(json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "gadgets.new.test"},
-        "spec": {
-            "group": "new.test",
-            "scope": "Namespaced",
-            "names": {"kind": "Gadget", "singular": "gadget", "plural": "gadgets"},
-            "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}],
-        },
-    }));
+    let definition = cluster.create(definition_of("new.test", "Gadget", "gadgets", &["v1"]));
     cluster.await_kind(&definition);
     let resources = || metric(sweeping, "kubectl_gc_sweep_resources", &["synced=\"true\""]);
     let before = resources();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{certain, family, family_on, gaps, refused};
 use crate::{
-    harness::{Alone, Api, COLLECTOR, KINDS, NOBODY, Options, VIEWER},
+    harness::{Alone, Api, COLLECTOR, KINDS, NOBODY, Options, VIEWER, deployment},
     plan::trial::Trial,
 };
 
@@ -159,11 +159,7 @@ fn who_works_in_a_namespace_gets_plans_without_noise() {
                 "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": VIEWER}],
             }));
         }
-        let template = json!({"metadata": {"labels": {"app": "web"}},
-            "spec": {"containers": [{"name": "main", "image": "main"}]}});
-        cluster.create(json!({"apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "web", "namespace": namespace},
-            "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template}}));
+        cluster.create(deployment(namespace, "web", 2));
         let viewer = Api::connect(&cluster.kubeconfig(VIEWER), None).expect("the viewer has a kubeconfig");
         let list = |path: &str| viewer.get(&format!("/{path}")).expect("an answer");
         let pods = format!("api/v1/namespaces/{namespace}/pods");

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{case::Piece, place::Place};
+use crate::harness::definition_of;
 
 /// The finalizer of a controller that never runs.
 const HOLD: &str = "acme.io/hold";
@@ -181,14 +182,7 @@ impl Place {
 
     fn definition(&self, piece: &Piece) -> Value {
         let (group, singular) = (format!("{}.test", self.namespace), &piece.name);
-        let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
-        json!({
-            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-            "metadata": {"name": format!("{singular}s.{group}")},
-            "spec": {"group": group, "scope": "Namespaced",
-                "names": {"kind": capital(singular), "singular": singular, "plural": format!("{singular}s")},
-                "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}]},
-        })
+        definition_of(&group, &capital(singular), &format!("{singular}s"), &["v1"])
     }
 
     /// What a policy or webhook is asked about: one verb on one resource in this namespace.
