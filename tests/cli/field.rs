@@ -326,16 +326,22 @@ fn explain_names_every_cause_of_a_namespace_that_stays() {
     says_not(&ran, &["gets stuck"]);
 }
 
+/// Of the controller manager's Lease, long before [`at_ten`].
+pub(super) const LONG_BEFORE: &str = "2026-03-01T07:00:00.000000Z";
+
+/// The Lease of a controller manager that last renewed it then.
+pub(super) fn manager_of(renewed: &str) -> Value {
+    let name = json!({"namespace": "kube-system"});
+    let mut lease = object(("coordination.k8s.io/v1", "Lease"), "kube-controller-manager", name);
+    lease["spec"] = json!({"holderIdentity": "cp1_x", "leaseDurationSeconds": 15, "renewTime": renewed});
+    lease
+}
+
 /// The Lease of the controller manager shows that it is away before anything waits for it.
 #[test]
 fn a_controller_manager_that_is_away_is_found() {
-    let of = |renewed: &str| {
-        let name = json!({"namespace": "kube-system"});
-        let mut lease = object(("coordination.k8s.io/v1", "Lease"), "kube-controller-manager", name);
-        lease["spec"] = json!({"holderIdentity": "cp1_x", "leaseDurationSeconds": 15, "renewTime": renewed});
-        on(&[lease, at_ten()], "doctor")
-    };
-    let away = of("2026-03-01T07:00:00.000000Z");
+    let of = |renewed: &str| on(&[manager_of(renewed), at_ten()], "doctor");
+    let away = of(LONG_BEFORE);
     says(&away, &["ERROR collector-stopped", "No controller manager seems to run", "expired 2h ago"]);
     says(&of("2026-03-01T09:59:58.000000Z"), &["No problems found"]);
 }
@@ -757,13 +763,9 @@ fn a_namespace_goes_in_any_order_of_its_pods() {
 /// A namespace's controller deletes what is in it, not the collector: who owns that is no reason why it stays.
 #[test]
 fn a_namespace_does_not_wait_for_the_collector() {
-    let mut lease =
-        object(("coordination.k8s.io/v1", "Lease"), "kube-controller-manager", json!({"namespace": "kube-system"}));
-    lease["spec"] = json!({"holderIdentity": "cp1_x", "leaseDurationSeconds": 15,
-        "renewTime": "2026-03-01T07:00:00.000000Z"});
     let orphan = json!({"ownerReferences": owners(("acme.io/v1", "Ghost"), &["gone"])});
     let content = [object(("v1", "ConfigMap"), "a", orphan), object(("v1", "Secret"), "b", json!({}))];
-    let ran = on(&[&content[..], &[namespace(json!({})), lease, at_ten()]].concat(), "plan ns/vault");
+    let ran = on(&[&content[..], &[namespace(json!({})), manager_of(LONG_BEFORE), at_ten()]].concat(), "plan ns/vault");
     says(&ran, &["STUCK", "no controller manager seems to run"]);
     says_not(&ran, &["which the collector never deletes"]);
 }

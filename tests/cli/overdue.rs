@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     agree::{LOCKER, claim, dead_webhook, failing_definition, object, on, owners, running, says, says_not},
-    field::{at_ten, namespace, node, pod},
+    field::{LONG_BEFORE, at_ten, manager_of, namespace, node, pod},
     operators::held,
     run::gc,
 };
@@ -65,6 +65,20 @@ fn what_the_collector_should_have_done_is_not_certain() {
         says(&certain, &["DELETES: ", "1 object goes."]);
         assert_eq!(certain.code, 0, "{certain}");
     }
+}
+
+/// R1.46: what a second delete leaves is what a collector finds that starts only afterwards.
+#[test]
+fn nothing_is_freed_before_a_collector_runs() {
+    let orphaning = json!({"deletionTimestamp": LONG_AGO, "finalizers": ["orphan"]});
+    let below = object(("v1", "Secret"), "below", json!({"ownerReferences": owners(("v1", "ConfigMap"), &["own"])}));
+    let objects = [object(("v1", "ConfigMap"), "own", orphaning), below, manager_of(LONG_BEFORE), at_ten()];
+    let ran = on(&objects, "plan cm/own -n vault --fail-on=never --deny=secret");
+    says(&ran, &["--deny=secrets: 1 such object would be deleted", "Secret/below  » later"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    let ran = on(&objects, "plan cm/own -n vault --propagation=foreground");
+    says(&ran, &["■ STUCK  waits for Secret/below", "Secret/below  » later"]);
+    says_not(&on(&objects, "plan cm/own -n vault --propagation=orphan"), &["» later"]);
 }
 
 /// A finalizer whose controller runs is expected to go within an hour; then nobody counts on it, and what the object

@@ -8,7 +8,7 @@ use crate::{
     collector::{Collector, Event, EventKind, Known},
     graph::NodeId,
     model::{ObjectId, ResourceId, Symbol},
-    server::{DeleteOptions, Stored, kinds::protected},
+    server::{DeleteOptions, kinds::protected},
 };
 
 use super::{
@@ -104,9 +104,14 @@ pub fn begin<'s, 'a>(
         world.only.clone_from(&request.only);
     }
     world.others = request.others_finish.then(|| Others::of(request.targets.clone()));
+    // A collector that starts only afterwards finds what the requests have left.
+    let obstacles = context.obstacles.as_ref().filter(|_| request.mended);
+    let begins_later = obstacles.is_some_and(|obstacles| obstacles.manager_away.is_some());
     if request.start == Start::AtRest {
-        world.go_on(&request.targets);
         world.tries_again = true;
+        if !begins_later {
+            world.go_on(&request.targets);
+        }
     }
     world.cuts.extend(request.cuts.iter().cloned());
     world.appear(&request.appearing);
@@ -123,6 +128,12 @@ pub fn begin<'s, 'a>(
                 world.requests.push_back((*target, options));
             }
         }
+    }
+    if request.start == Start::AtRest && begins_later {
+        while world.has_requests_left() {
+            world.send_next_request();
+        }
+        world.go_on(&request.targets);
     }
     (world, refused)
 }
@@ -166,7 +177,9 @@ impl<'s, 'a> World<'s, 'a> {
         let mut going_on: Vec<ObjectId> = self.going_on.iter().copied().collect();
         going_on.sort_unstable();
         for object in going_on {
-            self.queue_unfinished(object, &Stored::of(context.snapshot.object(object)));
+            if let Some(stored) = self.stored(object) {
+                self.queue_unfinished(object, &stored);
+            }
         }
     }
 
