@@ -24,7 +24,7 @@ use super::{
     escape::visible,
     lines,
     output::{Format, Output, TextOptions},
-    plan::{PlanView, kept_outside, lost, perhaps_lost},
+    plan::{PlanView, kept_outside, lost, obstacles, perhaps_lost},
     sections::{Heading, Said, Sections, first_of},
     states::Fate as Shown,
     style::Tone,
@@ -124,6 +124,7 @@ fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>) -> Sections {
     let snapshot = &apply.scene.snapshot;
     let other = |outcome: &Outcome| {
         let what = match outcome.kind {
+            OutcomeKind::Deleted if apply.later(outcome.object).is_some() => "deleted later",
             OutcomeKind::Deleted => "deleted",
             OutcomeKind::Terminating => "stays Terminating",
             OutcomeKind::Unchanged => "unknown",
@@ -136,6 +137,7 @@ fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>) -> Sections {
     };
     let plan = PlanView::new(snapshot, view.graph, &apply.plan, &[], Some(view.namespace));
     let mut sections = Sections::default();
+    sections.add(Heading::Why, obstacles(&plan));
     sections.add(Heading::Lost, lost(&plan, options.fold));
     sections.add(Heading::Then, first_of(apply.others().map(other).collect(), OTHERS, options.wide || !options.fold));
     sections.add(Heading::Note, perhaps_lost(&plan, options.fold));
@@ -234,6 +236,9 @@ fn why(view: &ApplyView<'_>, index: usize) -> Why {
             Some(outcome) => why_lost(view, index, outcome),
             None => plain("terminating", "it exists, and is being deleted already".to_owned()),
         },
+        (_, Fate::GoesLater) if let Some(later) = object.placed.object.and_then(|object| view.apply.later(object)) => {
+            why_lost(view, index, later)
+        }
         (_, Fate::GoesLater) => {
             let waits = |standing: &&Standing| matches!(standing, Standing::Going(_) | Standing::DefinedByFile(_));
             let first = object.standings.iter().find(waits);

@@ -181,10 +181,19 @@ fn webhook(snapshot: &Snapshot, kind: ObstacleKind) -> Option<&Webhook> {
     snapshot.facts.webhooks(configuration)?.webhooks.get(place as usize)
 }
 
+/// What prevents some of it, and what follows from that.
+pub(in crate::render) fn obstacles(view: &PlanView<'_>) -> impl Iterator<Item = String> {
+    view.plan.obstacles.iter().map(|obstacle| describe_obstacle(view, obstacle))
+}
+
 /// The obstacle and its consequence.
 pub(super) fn describe_obstacle(view: &PlanView<'_>, obstacle: &Obstacle) -> String {
     let snapshot = view.snapshot;
-    let what = if view.is_sweep() { "sweep" } else { "delete" };
+    let what = match view.plan.request.appearing.is_empty() {
+        false => "apply",
+        true if view.is_sweep() => "sweep",
+        true => "delete",
+    };
     let name = snapshot.short_name(obstacle.kind.object());
     let Obstacle { why, taken_down, prevents, .. } = obstacle;
     let stay = match prevents.len() {

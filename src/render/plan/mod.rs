@@ -12,6 +12,7 @@ mod verdict;
 
 pub(super) use effects::{kept_outside, lost, perhaps_lost};
 pub use forbidden::describe_gate;
+pub(super) use forbidden::obstacles;
 pub(super) use gc_core::plan::because;
 pub use radius::{BlastRadius, BlastRadiusDocument};
 pub use verdict::VerdictJson;

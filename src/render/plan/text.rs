@@ -26,7 +26,7 @@ use gc_core::{
 use super::{
     NAMED, NAMED_KINDS, PlanView, document,
     effects::{self, describe_claims, describe_kept, describe_reaction},
-    forbidden::{describe_gate, describe_obstacle},
+    forbidden::{describe_gate, obstacles},
     next::what_next,
     remarks::{held_by, without_usual},
     rows::{Row, outline, rows},
@@ -283,7 +283,7 @@ const NAMED_NODES: usize = 3;
 pub(super) fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Sections {
     let mut sections = Sections::default();
     sections.add(Heading::Why, view.gates.iter().map(|violation| describe_gate(view.snapshot, violation)));
-    sections.add(Heading::Why, view.plan.obstacles.iter().map(|obstacle| describe_obstacle(view, obstacle)));
+    sections.add(Heading::Why, obstacles(view));
     sections.add(Heading::Lost, effects::lost(view, fold));
     sections.add(Heading::Then, then(view, wide));
     if view.plan.then.is_none() {

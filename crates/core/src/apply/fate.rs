@@ -24,7 +24,8 @@ pub enum Fate {
     Collected,
     /// It is deleted, and stays Terminating.
     Terminating,
-    /// It stays for now. It goes once an owner that is being deleted is gone, or once the kind of an owner is served.
+    /// It stays for now. It goes once an owner that is being deleted is gone, once the kind of an owner is served, or
+    /// once what prevents it is mended.
     GoesLater,
     /// kubectl or the API server refuses it.
     Refused,
@@ -118,7 +119,11 @@ impl ApplyPlan {
             let standing = |written| Standing::of(&scene, graph, written, &placed.namespace);
             let standings: Vec<Standing> = objects[index].written().iter().map(standing).collect();
             let outcome = placed.object.and_then(|object| Some(&plan.outcomes[*by_object.get(&object)?]));
-            let (fate, uncertain) = fate(&scene, placed, outcome, graph);
+            let later = placed.object.filter(|_| outcome.is_none()).and_then(|object| later(&plan, object));
+            let (fate, uncertain) = match later {
+                Some(later) if later.kind.removes() => (Fate::GoesLater, later.uncertain),
+                _ => fate(&scene, placed, outcome.or(later), graph),
+            };
             FileObject { placed: placed.clone(), fate, uncertain, standings }
         };
         let objects = scene.placed.iter().enumerate().map(of_object).collect();
@@ -146,10 +151,17 @@ impl ApplyPlan {
         Some(&self.plan.outcomes[*self.by_object.get(&object)?])
     }
 
-    /// Objects of the cluster that the file doesn't have, and that change.
+    /// What happens to an object only once what prevents it is mended; `None` if nothing does.
+    pub fn later(&self, object: ObjectId) -> Option<&Outcome> {
+        later(&self.plan, object).filter(|_| self.outcome(object).is_none())
+    }
+
+    /// Objects of the cluster that the file doesn't have, and that change, or will.
     pub fn others(&self) -> impl Iterator<Item = &Outcome> {
         let own: FxHashSet<_> = self.objects.iter().filter_map(|object| object.placed.object).collect();
-        self.plan.outcomes.iter().filter(move |outcome| !own.contains(&outcome.object))
+        let then = self.plan.then.iter().flat_map(|then| &then.outcomes);
+        let later = then.filter(|outcome| self.outcome(outcome.object).is_none());
+        self.plan.outcomes.iter().chain(later).filter(move |outcome| !own.contains(&outcome.object))
     }
 
     pub fn counts(&self) -> ApplyCounts {
@@ -188,6 +200,10 @@ impl ApplyPlan {
         let unsure = |object: &FileObject| object.fate == Fate::Unknown || object.uncertain.is_some();
         !self.objects.iter().any(unsure) && self.others().all(|outcome| outcome.uncertain.is_none())
     }
+}
+
+fn later(plan: &Plan, object: ObjectId) -> Option<&Outcome> {
+    plan.then.as_ref()?.outcomes.iter().find(|outcome| outcome.object == object)
 }
 
 fn fate(scene: &Scene, placed: &Placed, outcome: Option<&Outcome>, graph: &OwnerGraph) -> (Fate, Option<Uncertainty>) {

@@ -185,6 +185,8 @@ impl Scene {
             }
             for reference in stored.owners.iter() {
                 match Verdict::of(&self.snapshot, graph, reference, stored.namespace) {
+                    // It is freed of that one.
+                    Verdict::Solid(owner) if self.snapshot.object(owner).finalizers.contains(&Symbol::ORPHAN) => {}
                     Verdict::Waiting(_) => any = true,
                     Verdict::Solid(owner) if self.snapshot.object(owner).terminating() => any = true,
                     // This owner may go later itself.
