@@ -7,7 +7,7 @@ use super::{
     agree::{LOCKER, claim, dead_webhook, failing_definition, object, on, owners, running, says, says_not},
     field::{LONG_BEFORE, at_ten, manager_of, namespace, node, pod},
     operators::held,
-    run::gc,
+    run::{gc, write},
 };
 
 const LONG_AGO: &str = "2026-03-01T08:00:00Z";
@@ -79,6 +79,34 @@ fn nothing_is_freed_before_a_collector_runs() {
     let ran = on(&objects, "plan cm/own -n vault --propagation=foreground");
     says(&ran, &["■ STUCK  waits for Secret/below", "Secret/below  » later"]);
     says_not(&on(&objects, "plan cm/own -n vault --propagation=orphan"), &["» later"]);
+}
+
+/// What only a controller manager does, nobody does without one: explain and doctor say so of each object.
+#[test]
+fn nobody_acts_without_a_controller_manager() {
+    let stray = json!({"ownerReferences": owners(("v1", "ConfigMap"), &["gone"])});
+    let of = |lease: &str| {
+        let kept = object(("v1", "ConfigMap"), "kept", json!({}));
+        [object(("v1", "Secret"), "stray", stray.clone()), kept, manager_of(lease), at_ten()]
+    };
+    let away = of(LONG_BEFORE);
+    let ran = on(&away, "explain secret/stray -n vault");
+    says(
+        &ran,
+        &["STUCK: Secret/stray should be deleted, and no controller manager seems to run", "collector-stopped:"],
+    );
+    says(&on(&away, "doctor secret/stray -n vault"), &["ERROR collector-stopped"]);
+    says(&on(&away, "explain cm/kept -n vault"), &["OK: "]);
+    says_not(&on(&away, "doctor cm/kept -n vault"), &["collector-stopped"]);
+    says(&on(&of("2026-03-01T09:59:58.000000Z"), "explain secret/stray -n vault"), &["WILL BE DELETED: "]);
+    let folder = tempfile::tempdir().unwrap();
+    let applied = write(folder.path(), "applied.json", &object(("v1", "Secret"), "new", stray).to_string());
+    let ran = on(&away, &format!("plan --apply -n vault -f {applied}"));
+    says(
+        &ran,
+        &["COLLECTS: 1 of 1", "Secret/new  » later  its owner ConfigMap/gone is missing", "no controller manager"],
+    );
+    assert_eq!(ran.code, 2, "{ran}");
 }
 
 /// A finalizer whose controller runs is expected to go within an hour; then nobody counts on it, and what the object

@@ -655,7 +655,7 @@ fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Fin
     let others: Vec<ObjectId> = finding.objects.iter().copied().filter(|id| *id != explanation.object).collect();
     let is_its = finding.objects.contains(&explanation.object);
     let whose = match (is_its, others.len()) {
-        (true, 0) => String::new(),
+        (true, 0) | (false, 0) => String::new(),
         (true, some) => format!(" (and {some} more)"),
         (false, _) => format!(" ({})", view.names(&others, 1)),
     };
@@ -699,7 +699,10 @@ fn mended<'f>(
     }
     let (mut said, is_cut) = cures(finding, most, told);
     if let (Some(Said::Text(first)), 2..) = (said.first_mut(), explanation.findings.len()) {
-        let of = if is_its { String::new() } else { format!(" of {}", view.names(&finding.objects, 1)) };
+        let of = match is_its || finding.objects.is_empty() {
+            true => String::new(),
+            false => format!(" of {}", view.names(&finding.objects, 1)),
+        };
         *first = format!("{}{of}: {first}", finding.code.name());
     }
     (said, is_cut)

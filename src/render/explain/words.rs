@@ -88,6 +88,10 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
             let what = format!("what happens to {name} depends on something that is not known.");
             Verdict::new(Headline::Unsure, what)
         }
+        Some(outcome) if is_stopped(explanation) => {
+            let done = if outcome.removes() { "deleted" } else { "changed" };
+            Verdict::new(Headline::Stuck, format!("{name} should be {done}, and {NOBODY_RUNS}."))
+        }
         Some(OutcomeKind::Deleted) if explanation.next.next.writes() && is_idle(explanation) => {
             Verdict::new(Headline::Waits, format!("the collector should delete {name}, and does not: see Note."))
         }
@@ -186,6 +190,13 @@ pub(super) fn in_the_end(view: &ExplainView<'_>, object: ObjectId, later: &Later
     let mut sentences = vec![format!("{goes} {once}."), then, later.lost.trim_start().to_owned()];
     sentences.retain(|sentence| !sentence.is_empty());
     (goes, sentences)
+}
+
+const NOBODY_RUNS: &str = "no controller manager seems to run: see Note";
+
+/// Whether a finding says that nobody is there who should work on the object.
+fn is_stopped(explanation: &Explanation) -> bool {
+    explanation.findings.iter().any(|finding| finding.code == Code::CollectorStopped)
 }
 
 /// Whether a finding says that the collector doesn't do its work on the object.
@@ -289,6 +300,7 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
             let why = "dependents that could not be read may have to be freed first";
             Verdict::with(Headline::Unsure, &what, "; ", why)
         }
+        _ if is_stopped(explanation) => Verdict::new(Headline::Stuck, format!("{what}, and {NOBODY_RUNS}.")),
         _ if goes && is_idle(explanation) => {
             let why = "the collector should act, but nothing happens: see Note";
             Verdict::with(Headline::Depends, &what, "; ", why)

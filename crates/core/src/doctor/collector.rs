@@ -8,7 +8,7 @@ use crate::{
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, Resource, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
     simulate::{
-        COLLECTOR_OVERDUE, Liveness, Needs, OutcomeKind, Projection, SimContext,
+        COLLECTOR_OVERDUE, Liveness, Needs, OutcomeKind, Projection, SimContext, is_removed_by_controller_manager,
         liveness::of_controller_manager,
         obstacles::{Operation, WebhookCall},
     },
@@ -21,6 +21,7 @@ use super::{
     code::Code,
     commands::one_after_another,
     finding::{Finding, Remedy},
+    limit::Limit,
     losses::Losses,
     sweep,
     webhooks::asked,
@@ -404,8 +405,27 @@ fn manager_away(case: &Case<'_>, wanted: &mut Needs) -> Option<Finding> {
             fires(case, wanted, false)
         ),
         remedies: vec![look_at_manager(case)],
+        related: left_to_manager(case),
         ..Finding::of(Code::CollectorStopped, "")
     })
+}
+
+/// The objects that were asked about and that something would become of if a controller manager ran.
+fn left_to_manager(case: &Case<'_>) -> Vec<ObjectId> {
+    if *case.limit == Limit::Everything {
+        return Vec::new();
+    }
+    let snapshot = case.snapshot();
+    let context = SimContext::new(snapshot, case.graph(), case.stage.assume).at(case.now);
+    let without = Projection::of(&context.with_obstacles(case.now));
+    let is_left = |id: &ObjectId| {
+        let object = snapshot.object(*id);
+        let held = |finalizer: &Symbol| is_removed_by_controller_manager(snapshot.text(*finalizer));
+        case.projection.outcome_of(*id) != without.outcome_of(*id)
+            || object.terminating() && object.finalizers.iter().any(held)
+    };
+    let asked = snapshot.objects().map(|(id, _)| id).filter(|id| case.limit.asks_about(snapshot, *id));
+    asked.filter(is_left).collect()
 }
 
 fn look_at_manager(case: &Case<'_>) -> Remedy {
