@@ -16,6 +16,7 @@ mod field;
 mod findings;
 mod hostile;
 mod inputs;
+mod keepers;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod obstacles;
 mod operators;

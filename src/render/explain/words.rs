@@ -338,7 +338,8 @@ fn is_all_known(view: &ExplainView<'_>, explanation: &Explanation) -> bool {
         let keeps = |above: &Waiting| {
             let mut finalizers = above.held_by.iter().filter_map(|holder| holder.finalizer());
             let kind = &view.snapshot.resource(above.object).kind;
-            let has_users = finalizers.any(|finalizer| known_users(view.snapshot.text(finalizer), kind).is_some());
+            let has_users =
+                finalizers.any(|finalizer| known_users(view.snapshot.text(finalizer), kind).next().is_some());
             has_users && above.waits_for.contains(&line.object)
         };
         line.state != State::Stuck

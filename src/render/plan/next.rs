@@ -9,7 +9,7 @@ use gc_core::{
     command_line::{ShellCommand, object_word},
     model::{
         Gap, GapKind, ObjectId, Symbol,
-        effects::{EffectKind, known_users},
+        effects::{EffectKind, Policy, known_users},
         gaps::each_once,
     },
     plan::{Incomplete, Note, NoteKind, Outcome, OutsideEffect, Summary},
@@ -77,7 +77,13 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     let request = &view.plan.request;
     let obstacles = mend_obstacles(view);
     if !obstacles.is_empty() {
-        return keep_data(view).into_iter().chain(obstacles).chain(delete_first(view)).collect();
+        let users = users_first(view).into_iter().chain(uninstall_first(view));
+        let (mut first, mut then) = (delete_first(view), obstacles);
+        // What this delete takes down works now, and may guard what goes first.
+        if !view.plan.obstacles.iter().all(|obstacle| obstacle.taken_down) {
+            std::mem::swap(&mut first, &mut then);
+        }
+        return keep_data(view).into_iter().chain(users).chain(first).chain(then).collect();
     }
     // One that is being deleted in the foreground may go at once with another propagation policy.
     let waits = |target: &ObjectId| {
@@ -115,6 +121,7 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         let saves = saved_in_vain(view)
             .map(|what| format!("no policy keeps {what}. This command saves everything first, then deletes it:"));
         let mut said = keep_data(view);
+        said.extend(uninstall_first(view));
         if command.is_some() {
             let then =
                 (!said.is_empty()).then(|| "then delete; an archive has objects, and no volume's data:".to_owned());
@@ -124,6 +131,8 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         return said;
     }
     let mut said = keep_data(view);
+    said.extend(users_first(view));
+    said.extend(uninstall_first(view));
     said.extend(delete_first(view));
     said.extend(causes(view));
     let stuck = |summary: &Summary| summary.stuck + summary.stuck_later;
@@ -211,7 +220,7 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     if !obstacles.is_empty() {
         return keep_data(view).into_iter().chain(obstacles).collect();
     }
-    let mut said: Vec<Said> = Vec::new();
+    let mut said: Vec<Said> = users_first(view).into_iter().collect();
     said.extend(causes(view));
     if view.stuck().any(|outcome| outcome.waits_for.iter().any(|other| !view.may_touch(*other))) {
         let begin = if said.is_empty() { "" } else { "or " };
@@ -261,6 +270,72 @@ enum First {
 /// What goes before a controller, that controller, whether it only loses its rights, and the namespace.
 type Before = (First, String, bool, Symbol);
 
+/// What Flux can't uninstall any more once the Namespace goes with the release's Secret (R9.38).
+fn uninstall_first(view: &PlanView<'_>) -> Vec<Said> {
+    let in_namespace = |outcome: &&Outcome| {
+        let object = view.snapshot.object(outcome.object);
+        let namespace = |target: &ObjectId| {
+            let target = view.snapshot.object(*target);
+            target.namespace.is_empty() && target.name == object.namespace
+        };
+        let own = view.snapshot.namespace(outcome.object);
+        let facts = view.snapshot.facts.policy(outcome.object);
+        let resource = view.snapshot.resource(outcome.object);
+        let finalizers = object.finalizers.iter().map(|finalizer| view.snapshot.text(*finalizer));
+        Policy::of(&resource.group, &resource.kind, finalizers) == Some(Policy::HelmRelease)
+            && view.effects_of(outcome.object).any(|effect| effect.may_be(EffectKind::ObjectsDeleted))
+            && facts.is_some_and(|facts| facts.released_in(own) == own)
+            && view.plan.request.targets.iter().any(namespace)
+    };
+    let releases = view.first_end().filter(in_namespace).take(MOST_TARGETS).map(|outcome| outcome.object);
+    let commands = releases.filter_map(|release| command_about(view, "plan", &[release]));
+    let commands: Vec<Said> = commands.map(|command| Said::command(&command)).collect();
+    let text = "to have Flux uninstall it for certain, delete the HelmRelease first, and wait until it is gone:";
+    let text = (!commands.is_empty()).then(|| Said::from(text));
+    text.into_iter().chain(commands).collect()
+}
+
+/// Whether an object stays as long as others use it (R9.40).
+fn is_used(view: &PlanView<'_>, object: ObjectId) -> bool {
+    let kind = &view.snapshot.resource(object).kind;
+    let is_kept = |holder: &BlockedBy| {
+        holder.finalizer().is_some_and(|by| known_users(view.snapshot.text(by), kind).next().is_some())
+    };
+    view.outcome(object).is_some_and(|outcome| !outcome.waits_for.is_empty() && outcome.held_by.iter().any(is_kept))
+}
+
+/// What uses objects that stay goes before them: first what has data.
+fn users_first(view: &PlanView<'_>) -> Option<Said> {
+    const STORED: [&str; 3] = ["PersistentVolumeClaim", "PersistentVolume", "ObjectBucket"];
+    let kept: Vec<&Outcome> = view.stuck().filter(|outcome| is_used(view, outcome.object)).collect();
+    let mut users: Vec<ObjectId> = Vec::new();
+    for user in kept.iter().flat_map(|outcome| &outcome.waits_for) {
+        if !users.contains(user) && !is_used(view, *user) {
+            users.push(*user);
+        }
+    }
+    let first = kept.first()?.object;
+    let has_data = |user: &ObjectId| STORED.contains(&view.snapshot.resource(*user).kind.as_str());
+    let count = users.len();
+    let (stored, others): (Vec<ObjectId>, Vec<ObjectId>) = users.into_iter().partition(has_data);
+    let name = |users: &[ObjectId]| {
+        some_of(users.iter().map(|user| view.name_below(*user, first)).collect::<Vec<_>>(), NAMED_CAUSES)
+    };
+    let users = match (stored.is_empty(), others.is_empty()) {
+        (true, true) => return None,
+        (true, false) => format!("{} first", name(&others)),
+        (false, true) => format!("{} first, with all data", name(&stored)),
+        (false, false) => format!("{} first, with all data, then {}", name(&stored), name(&others)),
+    };
+    let names = some_of(kept.iter().map(|outcome| view.name(outcome.object)).collect::<Vec<_>>(), NAMED_CAUSES);
+    let stay = match (kept.len(), count) {
+        (1, 1) => "stays as long as that uses it",
+        (1, _) => "stays as long as they use it",
+        _ => "stay as long as these use them",
+    };
+    Some(Said::from(format!("delete {users}: {names} {stay}")))
+}
+
 /// The order that works where controllers go in this delete whose finalizers are on other objects, or lose their
 /// rights: those objects first, while their controllers run.
 fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
@@ -272,7 +347,8 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let held = abandoned.flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
     let held = held.map(|(id, finalizer)| (First::Plan, id, BlockedBy::Finalizer(finalizer)));
     let is_leaving = |id: ObjectId| view.snapshot.object(id).terminating();
-    let first = |id: ObjectId| match (is_leaving(id), view.effects_of(id).any(takes_more_along)) {
+    let takes_more = |id: ObjectId| is_used(view, id) || view.effects_of(id).any(takes_more_along);
+    let first = |id: ObjectId| match (is_leaving(id), takes_more(id)) {
         (true, _) => First::Await,
         (false, true) => First::Plan,
         (false, false) => First::Delete,
@@ -385,12 +461,6 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
                     let waits =
                         !outcome.waits_for.is_empty() || outcome.held_by.iter().any(|holder| holder.is_kubelet());
                     let controller = view.plan.controllers.get(outcome.object, *holder);
-                    let kind = &view.snapshot.resource(outcome.object).kind;
-                    if known_users(what, kind).is_some() && !outcome.waits_for.is_empty() {
-                        let users = outcome.waits_for.iter().map(|user| view.name_below(*user, outcome.object));
-                        let users = some_of(users.collect::<Vec<_>>(), NAMED_CAUSES);
-                        said.push(Said::from(format!("delete {users} first: {object} stays as long as that uses it")));
-                    }
                     said.extend(start_controller(view, outcome.object, *holder, controller, waits, again));
                 }
                 BlockedBy::Kubelet(kubelet) => said.push(no_kubelet(&object, *kubelet)),

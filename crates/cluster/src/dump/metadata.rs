@@ -155,7 +155,8 @@ impl Metadata {
             kept.insert("name".to_owned(), strings.text(self.object.name).into());
         }
         // What a controller makes or deletes with an object may be called after its namespace.
-        if self.has_finalizers || Policy::of_applier(group, kind).is_some() {
+        let policy = || Policy::of_applier(group, kind).or(Policy::without_finalizer(group, kind));
+        if self.has_finalizers || policy().is_some() {
             kept.insert("namespace".to_owned(), strings.text(self.object.namespace).into());
         }
         if self.has_finalizers {

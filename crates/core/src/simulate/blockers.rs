@@ -155,7 +155,15 @@ fn inspect_terminating(
                     let controller = controller_in_the_end(world, object, finalizer, rights);
                     causes.push(state_by(&controller));
                     let users = world.context.users_that_keep(object, finalizer);
-                    waits_for.extend(users.found.iter().copied().filter(|user| world.keeps(&users, *user)));
+                    for user in users.found.iter().copied().filter(|user| world.keeps(&users, *user)) {
+                        let user = world.context.known_as(user, |claim| world.exists(claim));
+                        let is_living = world.stored(user).is_some_and(|stored| !stored.terminating);
+                        // Unlike what uses a claim, nothing deletes a claim because of what its data is in.
+                        if is_living && world.context.is_stored(user) {
+                            causes.push(State::Stuck);
+                        }
+                        waits_for.push(user);
+                    }
                     if !users.unread.is_empty() {
                         world.doubtful.insert(object);
                         world.needs.evidence.extend(users.unread);
@@ -175,7 +183,7 @@ fn inspect_terminating(
                     match known.when {
                         When::VolumeUnbound => {
                             users.extend(world.claim_of_volume(object));
-                            if known_users(known.finalizer, "PersistentVolume").is_some() {
+                            if known_users(known.finalizer, "PersistentVolume").next().is_some() {
                                 users.extend(world.failing_attachments(object));
                             }
                         }
@@ -351,6 +359,17 @@ fn controller_in_the_end(
         if let Some(taken) = taken {
             let liveness = Liveness::Unknown(taken.in_words(snapshot, workloads));
             return Arc::new(FinalizerController { liveness, loses: taken.by, paused: None, ..(*controller).clone() });
+        }
+        if let Some(account) = world.account_that_goes(object, finalizer).filter(|_| is_alive) {
+            let account_name = snapshot.short_name(account);
+            let told = controller.told(snapshot).unwrap_or_else(|| "its controller".to_owned());
+            let liveness = Liveness::Unknown(format!("{told} acts as {account_name}, which goes in this delete, too"));
+            return Arc::new(FinalizerController {
+                liveness,
+                loses: vec![account],
+                paused: None,
+                ..(*controller).clone()
+            });
         }
         let lasts = |id: ObjectId| world.stored(id).is_some_and(|stored| !stored.terminating);
         let mut undrained = controller.undrained.iter().filter(|it| lasts(it.pod) && it.budget.is_none_or(lasts));

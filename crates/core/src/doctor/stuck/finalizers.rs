@@ -250,7 +250,7 @@ fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> 
             return Some(format!("{}.", undrained.in_words(case.snapshot())));
         }
         let users = holds.iter().flat_map(|(finalizer, _)| case.stage.users_that_keep(*id, *finalizer).found);
-        let users: Vec<ObjectId> = users.collect();
+        let users: Vec<ObjectId> = users.map(|user| case.stage.known_as(user, |_| true)).collect();
         if !users.is_empty() {
             if users.iter().all(|user| case.snapshot().facts.runs_hooks(*user)) {
                 let named = case.names(&users, Some(*id));
@@ -262,7 +262,9 @@ fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> 
             let said = said.map(|said| format!(", whose controller says: {said}")).unwrap_or_default();
             return Some(format!("{} is in use by {}{until}{said}.", whose(*id), case.names(&users, Some(*id))));
         }
-        let said = case.snapshot().facts.why_not_deleted(*id)?;
+        // A pause is told already.
+        let said =
+            case.snapshot().facts.why_not_deleted(*id).filter(|_| !holds.iter().any(|it| it.1.paused.is_some()))?;
         let of = if objects.len() == 1 { String::new() } else { format!(" of {}", whose(*id)) };
         Some(format!("Its controller says{of}: {said}."))
     })
@@ -493,7 +495,7 @@ fn resume(case: &Case<'_>, code: Code, holds: &[Hold], objects: &[ObjectId]) -> 
     let commands: Vec<ShellCommand> = commands.collect();
     if commands.is_empty() {
         let look = objects.iter().take(1).filter_map(|id| case.commands().get(*id));
-        return Some(Remedy::new("see what it waits for, and delete that", look));
+        return Some(Remedy::new("see what it waits for, and delete that, with all data in it", look));
     }
     let is_approval = |(_, controller): &Hold| {
         controller.paused.as_ref().is_some_and(|paused| matches!(paused.pause, Pause::Approval(_)))

@@ -372,6 +372,48 @@ const ADD_ONS: &[AddOn] = &[
     },
     // longhorn/longhorn chart/templates/daemonset-sa.yaml
     AddOn { name: "Longhorn", domains: &["longhorn.io"], workloads: &["longhorn-manager"], ..NONE },
+    // openebs/cstor-operators deploy/helm/charts/templates: the pool managers run in the pods of the pools.
+    AddOn {
+        name: "cStor's pool operator",
+        domains: &["cstorpoolcluster.openebs.io"],
+        workloads: &["cspc-operator"],
+        ..NONE
+    },
+    AddOn { name: "cStor's volume operator", domains: &["cvc.openebs.io"], workloads: &["cvc-operator"], ..NONE },
+    AddOn {
+        name: "OpenEBS' device manager",
+        domains: &["openebs.io"],
+        kinds: &["BlockDeviceClaim"],
+        workloads: &["ndm-operator"],
+        ..NONE
+    },
+    AddOn {
+        name: "cStor's pool manager",
+        domains: &["openebs.io", "cstorvolumereplica.openebs.io"],
+        labels: &["cstor-pool"],
+        ..NONE
+    },
+    // libopenstorage/operator deploy/openstorage-operator.yaml
+    AddOn {
+        name: "the Portworx operator",
+        domains: &["operator.libopenstorage.org"],
+        workloads: &["portworx-operator"],
+        ..NONE
+    },
+    // cloudnative-pg/cloudnative-pg internal/management: it runs in the database's pods, which no workload makes.
+    AddOn {
+        name: "CloudNativePG's instance manager",
+        domains: &["cnpg.io"],
+        kinds: &["Database", "Publication", "Subscription"],
+        may_run_outside: true,
+        ..NONE
+    },
+    // mariadb-operator/mariadb-operator deploy/charts/mariadb-operator/templates/operator/deployment.yaml
+    AddOn { name: "the MariaDB operator", domains: &[".k8s.mariadb.com"], workloads: &["mariadb-operator"], ..NONE },
+    // carvel-dev/kapp-controller config/config/deployment.yml
+    AddOn { name: "kapp-controller", domains: &["kapp-ctrl.k14s.io"], workloads: &["kapp-controller"], ..NONE },
+    // istio/istio manifests/charts/istio-operator/templates/deployment.yaml
+    AddOn { name: "Istio's operator", domains: &["install.istio.io"], workloads: &["istio-operator"], ..NONE },
     // kube-object-storage/lib-bucket-provisioner: each store has a provisioner of its own.
     AddOn { name: "the bucket's provisioner", domains: &["objectbucket.io"], ..NONE },
     // rancher/fleet charts/fleet/templates/deployment.yaml, charts/fleet-agent/templates/deployment.yaml

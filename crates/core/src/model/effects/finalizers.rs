@@ -62,8 +62,7 @@ const SERVICE: &[(&str, &str)] = &[("", "Service")];
 const INGRESS: &[(&str, &str)] = &[("networking.k8s.io", "Ingress"), ("extensions", "Ingress")];
 const KARPENTER: &[(&str, &str)] = &[("", "Node"), ("karpenter.sh", "NodeClaim")];
 const ARGO_CD: &[(&str, &str)] = &[("argoproj.io", "Application")];
-const FLEET: &[(&str, &str)] =
-    &[("fleet.cattle.io", "GitRepo"), ("fleet.cattle.io", "HelmOp"), ("fleet.cattle.io", "Bundle")];
+const CSTOR: &str = "cstor.openebs.io";
 const CHALLENGE: &[(&str, &str)] = &[("acme.cert-manager.io", "Challenge")];
 const PXC: &[(&str, &str)] = &[("pxc.percona.com", "PerconaXtraDBCluster")];
 const SNAPSHOTS: &[(&str, &str)] = &[
@@ -458,6 +457,76 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "longhorn/longhorn-manager controller/backup_controller.go",
     ),
     acts(
+        "longhorn.io",
+        &[("longhorn.io", "Replica")],
+        "Longhorn",
+        (DataLost, "Longhorn deletes this replica of a volume", None),
+        "longhorn/longhorn-manager controller/replica_controller.go",
+    ),
+    acts(
+        "cstorpoolcluster.openebs.io/finalizer",
+        &[(CSTOR, "CStorPoolCluster")],
+        "cStor's pool operator",
+        (DataLost, "cStor destroys its pools, with all volumes that are in them", None),
+        "openebs/cstor-operators pkg/controllers/cspc-controller/handler.go",
+    ),
+    protects(
+        "cstorpoolcluster.openebs.io/finalizer",
+        &[(CSTOR, "CStorPoolInstance"), ("openebs.io", "BlockDeviceClaim")],
+        "cStor's pool operator",
+        When::Elsewhere,
+        "openebs/cstor-operators pkg/controllers/cspc-controller/handler.go",
+    ),
+    acts(
+        "openebs.io/bdc-protection",
+        &[("openebs.io", "BlockDeviceClaim")],
+        "OpenEBS' device manager",
+        (DataLost, "OpenEBS releases its disk, and wipes it", None),
+        "openebs/node-disk-manager pkg/cleaner/jobcontroller.go",
+    ),
+    acts(
+        "openebs.io/pool-protection",
+        &[(CSTOR, "CStorPoolInstance")],
+        "cStor's pool manager",
+        (DataLost, "cStor destroys the pool, with all volumes that are in it", None),
+        "openebs/cstor-operators pkg/controllers/cspi-controller/handler.go",
+    ),
+    acts(
+        "cvc.openebs.io/finalizer",
+        &[(CSTOR, "CStorVolumeConfig")],
+        "cStor's volume operator",
+        (DataLost, "cStor deletes the volume with all its replicas", None),
+        "openebs/cstor-operators pkg/controllers/cstorvolumeconfig/controller.go",
+    ),
+    acts(
+        "cstorvolumereplica.openebs.io/finalizer",
+        &[(CSTOR, "CStorVolumeReplica"), ("openebs.io", "CStorVolumeReplica")],
+        "cStor's pool manager",
+        (DataLost, "cStor destroys this replica of a volume", None),
+        "openebs/cstor-operators pkg/controllers/replica-controller/handler.go",
+    ),
+    acts(
+        "operator.libopenstorage.org/delete",
+        &[("core.libopenstorage.org", "StorageCluster")],
+        "the Portworx operator",
+        (DataLost, "Portworx is uninstalled, and all its drives are wiped", Some(Policy::Portworx)),
+        "libopenstorage/operator drivers/storage/portworx/portworx.go",
+    ),
+    acts(
+        "cnpg.io/deleteDatabase",
+        &[("postgresql.cnpg.io", "Database")],
+        "CloudNativePG's instance manager",
+        (DataLost, "the database is dropped, with all that is in it", Some(Policy::CloudNativePg)),
+        "cloudnative-pg/cloudnative-pg internal/management/controller/database_controller.go",
+    ),
+    acts(
+        "database.k8s.mariadb.com/finalizer",
+        &[("k8s.mariadb.com", "Database")],
+        "the MariaDB operator",
+        (DataLost, "the database is dropped, with all that is in it", Some(Policy::MariaDb)),
+        "mariadb-operator/mariadb-operator internal/controller/database_controller_finalizer.go",
+    ),
+    acts(
         "objectbucket.io/finalizer",
         &[("objectbucket.io", "ObjectBucketClaim"), ("objectbucket.io", "ObjectBucket")],
         "the bucket's provisioner",
@@ -485,17 +554,52 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
     ),
     acts(
         "fleet.cattle.io/*",
-        FLEET,
+        &[("fleet.cattle.io", "GitRepo")],
         "Fleet",
         (ObjectsDeleted, "Fleet deletes its bundles, and in every cluster what they deployed", Some(Policy::Fleet)),
+        "rancher/fleet internal/cmd/controller/finalize/finalize.go",
+    ),
+    acts(
+        "fleet.cattle.io/*",
+        &[("fleet.cattle.io", "HelmOp")],
+        "Fleet",
+        (ObjectsDeleted, "Fleet deletes its bundle, and in every cluster what it deployed", Some(Policy::FleetHelm)),
+        "rancher/fleet internal/cmd/controller/finalize/finalize.go",
+    ),
+    acts(
+        "fleet.cattle.io/*",
+        &[("fleet.cattle.io", "Bundle")],
+        "Fleet",
+        (ObjectsDeleted, "Fleet deletes in every cluster what it deployed", Some(Policy::FleetBundle)),
         "rancher/fleet internal/cmd/controller/finalize/finalize.go",
     ),
     acts(
         "fleet.cattle.io/bundle-deployment-finalizer",
         &[("fleet.cattle.io", "BundleDeployment")],
         "Fleet's agent",
-        (ObjectsDeleted, "Fleet's agent uninstalls what it deployed, unless spec.options.keepResources is set", None),
+        (ObjectsDeleted, "Fleet's agent uninstalls what it deployed", Some(Policy::FleetDeployment)),
         "rancher/fleet internal/cmd/agent/deployer/cleanup/cleanup.go",
+    ),
+    acts(
+        "wrangler.cattle.io/on-helm-chart-remove",
+        &[("helm.cattle.io", "HelmChart")],
+        "the Helm controller of k3s",
+        (ObjectsDeleted, "the Helm controller of k3s uninstalls the Helm release", Some(Policy::HelmChart)),
+        "k3s-io/helm-controller pkg/controllers/chart/chart.go",
+    ),
+    acts(
+        "finalizers.kapp-ctrl.k14s.io/delete",
+        &[("kappctrl.k14s.io", "App")],
+        "kapp-controller",
+        (ObjectsDeleted, "kapp-controller deletes everything that it deployed", Some(Policy::Kapp)),
+        "carvel-dev/kapp-controller pkg/app/app_reconcile.go",
+    ),
+    acts(
+        "istio-finalizer.install.istio.io",
+        &[("install.istio.io", "IstioOperator")],
+        "Istio's operator",
+        (ObjectsDeleted, "Istio's operator deletes the control plane and its gateways", Some(Policy::IstioOperator)),
+        "istio/istio operator/pkg/controller/istiocontrolplane/istiocontrolplane_controller.go",
     ),
     acts(
         "percona.com/delete-pxc-pvc",

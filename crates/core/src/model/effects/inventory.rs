@@ -37,6 +37,9 @@ pub struct Inventory {
     /// It keeps its finalizer until they are gone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
+    /// Its object doesn't say what they are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unlisted: bool,
 }
 
 fn is_background(propagation: &Propagation) -> bool {
@@ -50,7 +53,7 @@ pub struct InventoryObject {
     pub group: String,
     /// Empty: of every kind, in every namespace.
     pub kind: String,
-    /// Empty for cluster scope.
+    /// Empty for cluster scope, or without a name: in every namespace.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     /// Empty: all that carry the labels.
@@ -125,7 +128,74 @@ impl Inventory {
                 },
                 elsewhere: is_set("/spec/kubeConfig"),
                 waits: object.pointer("/spec/uninstall/disableWait") != Some(&Value::Bool(true)),
+                ..Inventory::default()
             }),
+            // k3s-io/helm-controller pkg/controllers/chart/chart.go:OnRemove; only Helm's own record has what it was.
+            Policy::HelmChart => Some(Inventory { unlisted: true, waits: true, ..Inventory::default() }),
+            Policy::FleetHelm => Some(Inventory { unlisted: true, ..Inventory::default() }),
+            // rancher/fleet internal/cmd/controller/finalize/finalize.go:PurgeBundles, PurgeBundleDeployments.
+            Policy::Fleet => Some(Inventory {
+                objects: all_of(namespace, &[("fleet.cattle.io", "Bundle")]),
+                labels: labelled(&[("fleet.cattle.io/repo-name", name)]),
+                ..Inventory::default()
+            }),
+            Policy::FleetBundle => Some(Inventory {
+                objects: all_of("", &[("fleet.cattle.io", "BundleDeployment")]),
+                labels: labelled(&[
+                    ("fleet.cattle.io/bundle-name", name),
+                    ("fleet.cattle.io/bundle-namespace", namespace),
+                ]),
+                ..Inventory::default()
+            }),
+            // rancher/fleet internal/cmd/agent/deployer/cleanup/cleanup.go; only the local cluster is this one.
+            Policy::FleetDeployment => Some(Inventory {
+                objects: list("/status/resources").filter_map(of_fleet).collect(),
+                elsewhere: !namespace.starts_with("cluster-fleet-local-"),
+                unlisted: !is_set("/status/resources"),
+                ..Inventory::default()
+            }),
+            // carvel-dev/kapp-controller pkg/apis/kappctrl/v1alpha1/types.go:AssociatedResources.
+            Policy::Kapp => {
+                let associated = "/status/deploy/kapp/associatedResources";
+                let label = object.pointer(&format!("{associated}/label")).and_then(Value::as_str);
+                let label = label.and_then(|label| label.split_once('='));
+                let kinds = format!("{associated}/groupKinds");
+                let kinds = list(&kinds).filter_map(|it| Some((it["group"].as_str()?, it["kind"].as_str()?)));
+                let kinds: Vec<(&str, &str)> = kinds.collect();
+                Some(Inventory {
+                    objects: all_of("", &kinds),
+                    labels: label.map(|label| labelled(&[label])).unwrap_or_default(),
+                    elsewhere: is_set("/spec/cluster"),
+                    unlisted: label.is_none() || kinds.is_empty(),
+                    waits: true,
+                    ..Inventory::default()
+                })
+            }
+            // istio/istio operator/pkg/helmreconciler/prune.go: NamespacedResources, ClusterResources.
+            Policy::IstioOperator => {
+                let kinds = "apps/Deployment apps/DaemonSet /Service /ConfigMap /PersistentVolumeClaim /Pod /Secret \
+                     /ServiceAccount autoscaling/HorizontalPodAutoscaler policy/PodDisruptionBudget \
+                     rbac.authorization.k8s.io/RoleBinding rbac.authorization.k8s.io/Role \
+                     rbac.authorization.k8s.io/ClusterRole rbac.authorization.k8s.io/ClusterRoleBinding \
+                     admissionregistration.k8s.io/MutatingWebhookConfiguration \
+                     admissionregistration.k8s.io/ValidatingWebhookConfiguration networking.istio.io/EnvoyFilter";
+                let kinds: Vec<(&str, &str)> = kinds.split(' ').filter_map(|kind| kind.split_once('/')).collect();
+                let owner = |key: &str| format!("install.operator.istio.io/owning-resource{key}");
+                Some(Inventory {
+                    objects: all_of("", &kinds),
+                    labels: labelled(&[(&owner(""), name), (&owner("-namespace"), namespace)]),
+                    ..Inventory::default()
+                })
+            }
+            // minio/operator pkg/controller/pvc.go, before version 6.
+            Policy::Minio => {
+                let reclaims = |pool: &Value| pool.get("reclaimStorage") == Some(&Value::Bool(true));
+                list("/spec/pools").any(reclaims).then(|| Inventory {
+                    objects: all_of(namespace, &[("", "PersistentVolumeClaim")]),
+                    labels: labelled(&[("v1.min.io/tenant", name)]),
+                    ..Inventory::default()
+                })
+            }
             // crossplane/crossplane internal/controller/apiextensions/claim/reconciler.go.
             Policy::CrossplaneClaim => {
                 let foreground = text("/spec/compositeDeletePolicy") == "Foreground";
@@ -208,6 +278,13 @@ fn all_of(namespace: &str, kinds: &[(&str, &str)]) -> Vec<InventoryObject> {
 /// One set of labels.
 fn labelled(labels: &[(&str, &str)]) -> Vec<BTreeMap<String, String>> {
     vec![labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()]
+}
+
+/// An entry with an `apiVersion`.
+fn of_fleet(resource: &Value) -> Option<InventoryObject> {
+    let version = resource.get("apiVersion").and_then(Value::as_str)?;
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    Some(InventoryObject { group: group.to_owned(), ..of_argo_cd(resource)? })
 }
 
 fn of_argo_cd(resource: &Value) -> Option<InventoryObject> {

@@ -22,8 +22,8 @@ pub use pauses::Pause;
 pub(crate) use pauses::matches_pattern;
 pub(crate) use pauses::pauses_with_its_cluster;
 pub use policies::{Policy, PolicyEffect, PolicyFacts};
-pub(crate) use users::hook;
 pub use users::{KnownUsers, Naming, known_users};
+pub(crate) use users::{hook, names_used, used};
 
 use serde::Serialize;
 

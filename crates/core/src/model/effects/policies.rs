@@ -46,9 +46,86 @@ pub enum Policy {
     Rook,
     /// An annotation: unmanaged topics are kept.
     Strimzi,
-    /// `spec.keepResources`.
+    /// `spec.keepResources` of a GitRepo.
     Fleet,
+    /// The same of a HelmOp.
+    FleetHelm,
+    /// None of its own: a Bundle deletes its BundleDeployments.
+    FleetBundle,
+    /// `spec.options.keepResources` of a BundleDeployment.
+    FleetDeployment,
+    /// None: k3s uninstalls the chart.
+    HelmChart,
+    /// `spec.noopDelete`.
+    Kapp,
+    /// None: the operator deletes the control plane.
+    IstioOperator,
+    /// `spec.deleteStrategy.type`.
+    Portworx,
+    /// `spec.databaseReclaimPolicy`.
+    CloudNativePg,
+    /// `spec.cleanupPolicy`.
+    MariaDb,
+    /// `spec.pools[].reclaimStorage`, once the Tenant is gone.
+    Minio,
 }
+
+/// A policy that is one field.
+struct Setting {
+    of: Policy,
+    /// The field, and what else of the object counts.
+    fields: &'static [&'static str],
+    does: Does,
+    /// Why the controller keeps what the object stands for.
+    why: &'static str,
+    /// JSON: the value that makes it keep that; empty if nobody can set it.
+    keep: &'static str,
+}
+
+/// When a controller acts, by the value of the field.
+enum Does {
+    /// With these only.
+    ActWith(&'static [&'static str]),
+    /// With all others.
+    KeepWith(&'static str),
+}
+
+const fn set(
+    of: Policy,
+    fields: &'static [&'static str],
+    does: Does,
+    why: &'static str,
+    keep: &'static str,
+) -> Setting {
+    Setting { of, fields, does, why, keep }
+}
+
+use Does::{ActWith, KeepWith};
+
+const ROOK: &[&str] = &["spec.cleanupPolicy.confirmation", "spec.cleanupPolicy.allowUninstallWithVolumes"];
+const UNCONFIRMED: &str = "its cleanupPolicy does not confirm the destruction";
+const TERRAFORM: &[&str] = &["spec.destroyResourcesOnDeletion"];
+const DATABASE: &[&str] = &["spec.databaseReclaimPolicy"];
+const WIPES: &[&str] = &["UninstallAndWipe", "UninstallAndDelete"];
+const UNWIPED: &str = "its deleteStrategy doesn't wipe the drives";
+
+const SETTINGS: &[Setting] = &[
+    set(Policy::Terraform, TERRAFORM, ActWith(&["true"]), "destroyResourcesOnDeletion is not set", "false"),
+    set(Policy::Pulumi, &["spec.destroyOnFinalize"], ActWith(&["true"]), "destroyOnFinalize is not set", "false"),
+    set(Policy::Rook, ROOK, ActWith(&["yes-really-destroy-data"]), UNCONFIRMED, r#""""#),
+    set(Policy::Fleet, &["spec.keepResources"], KeepWith("true"), "keepResources", "true"),
+    set(Policy::FleetHelm, &["spec.keepResources"], KeepWith("true"), "keepResources", "true"),
+    // rancher/fleet internal/cmd/agent/deployer/cleanup/cleanup.go; its Bundle writes that again.
+    set(Policy::FleetDeployment, &["spec.options.keepResources"], KeepWith("true"), "keepResources", ""),
+    // carvel-dev/kapp-controller pkg/app/app_reconcile.go
+    set(Policy::Kapp, &["spec.noopDelete", ACCOUNT], KeepWith("true"), "noopDelete", "true"),
+    // libopenstorage/operator drivers/storage/portworx/portworx.go:DeleteStorage
+    set(Policy::Portworx, &["spec.deleteStrategy.type"], ActWith(WIPES), UNWIPED, r#""Uninstall""#),
+    // cloudnative-pg/cloudnative-pg internal/management/controller/database_controller.go
+    set(Policy::CloudNativePg, DATABASE, ActWith(&["delete"]), "databaseReclaimPolicy retain", r#""retain""#),
+    // mariadb-operator/mariadb-operator pkg/controller/sql/finalizer.go
+    set(Policy::MariaDb, &["spec.cleanupPolicy"], KeepWith("Skip"), "cleanupPolicy Skip", r#""Skip""#),
+];
 
 /// What a policy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +165,9 @@ const STRIMZI: &str = "strimzi.io/managed";
 const DELETES_CLAIMS: &str = "configuration.kubernetes.enable_persistent_volume_claim_deletion";
 /// After which Karpenter no longer waits for evictions.
 const DEADLINE: &str = "spec.terminationGracePeriod";
-/// The ServiceAccount as which Flux acts.
+/// The namespace in which Helm keeps the release of a HelmRelease.
+const RELEASED_IN: &str = "status.storageNamespace";
+/// The ServiceAccount as which Flux and kapp-controller act.
 const ACCOUNT: &str = "spec.serviceAccountName";
 
 /// The Namespace that Argo CD deploys to, kept only if it makes that where it is missing.
@@ -109,9 +188,18 @@ impl Policy {
     }
 
     /// The policy of objects of a kind whose controller deletes others after they are gone, whatever their finalizers.
-    pub(crate) fn without_finalizer(group: &str, kind: &str) -> Option<Policy> {
+    pub fn without_finalizer(group: &str, kind: &str) -> Option<Policy> {
         // zalando/postgres-operator pkg/controller/postgresql.go: an object that is gone is a cluster to delete.
-        ((group, kind) == ("acid.zalan.do", "postgresql")).then_some(Policy::Zalando)
+        match (group, kind) {
+            ("acid.zalan.do", "postgresql") => Some(Policy::Zalando),
+            // minio/operator pkg/controller/main-controller.go, before version 6.
+            ("minio.min.io", "Tenant") => Some(Policy::Minio),
+            _ => None,
+        }
+    }
+
+    fn setting(self) -> Option<&'static Setting> {
+        SETTINGS.iter().find(|setting| setting.of == self)
     }
 
     /// The policy of objects of a kind whose controller applies others from a source, whatever their finalizers.
@@ -146,20 +234,15 @@ impl Policy {
     /// The fields below the object, and the annotation, that it reads.
     fn reads(self) -> (&'static [&'static str], Option<&'static str>) {
         match self {
-            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims | Policy::Zalando | Policy::Altinity => {
-                (&[], None)
-            }
+            _ if let Some(setting) = self.setting() => (setting.fields, None),
             Policy::Crossplane => (&["spec.deletionPolicy", "spec.managementPolicies"], None),
             Policy::Kustomization => (&["spec.deletionPolicy", "spec.prune", "spec.suspend", ACCOUNT], None),
-            Policy::HelmRelease => (&["spec.suspend", ACCOUNT], None),
-            Policy::Terraform => (&["spec.destroyResourcesOnDeletion"], None),
-            Policy::Pulumi => (&["spec.destroyOnFinalize"], None),
-            Policy::Rook => (&["spec.cleanupPolicy.confirmation"], None),
+            Policy::HelmRelease => (&["spec.suspend", ACCOUNT, RELEASED_IN], None),
             Policy::Ack => (&[], Some(ACK)),
             Policy::ConfigConnector => (&[], Some(CONFIG_CONNECTOR)),
             Policy::AzureServiceOperator => (&[], Some(AZURE)),
             Policy::Strimzi => (&[], Some(STRIMZI)),
-            Policy::Fleet => (&["spec.keepResources"], None),
+            _ => (&[], None),
         }
     }
 
@@ -185,8 +268,9 @@ impl Policy {
     pub fn keeping(self, facts: &PolicyFacts) -> Option<Value> {
         let annotation = |key: &str, value: &str| json!({"metadata": {"annotations": {key: value}}});
         Some(match self {
-            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims | Policy::Zalando | Policy::Altinity => {
-                return None;
+            _ if let Some(setting) = self.setting() => {
+                let value: Value = serde_json::from_str(setting.keep).ok()?;
+                setting.fields[0].rsplit('.').fold(value, |value, key| json!({ key: value }))
             }
             Policy::Crossplane => {
                 let mut spec = json!({"deletionPolicy": "Orphan"});
@@ -201,20 +285,23 @@ impl Policy {
                 json!({ "spec": spec })
             }
             Policy::Kustomization | Policy::HelmRelease => json!({"spec": {"suspend": true}}),
-            Policy::Terraform => json!({"spec": {"destroyResourcesOnDeletion": false}}),
-            Policy::Pulumi => json!({"spec": {"destroyOnFinalize": false}}),
             Policy::Ack => annotation(ACK, "retain"),
             Policy::ConfigConnector => annotation(CONFIG_CONNECTOR, "abandon"),
             Policy::AzureServiceOperator => annotation(AZURE, "detach-on-delete"),
-            Policy::Rook => json!({"spec": {"cleanupPolicy": {"confirmation": ""}}}),
             Policy::Strimzi => annotation(STRIMZI, "false"),
-            Policy::Fleet => json!({"spec": {"keepResources": true}}),
+            _ => return None,
         })
     }
 
     /// Whether its controller deletes other objects with its own (R9.38).
     pub(crate) fn deletes_objects(self) -> bool {
-        matches!(self, Policy::Kustomization | Policy::HelmRelease) || self.always_acts()
+        use Policy::{Fleet, FleetDeployment, FleetHelm, HelmRelease, Kapp, Kustomization};
+        matches!(self, Kustomization | HelmRelease | Fleet | FleetHelm | FleetDeployment | Kapp) || self.always_acts()
+    }
+
+    /// Whether its controller keeps its finalizer if the ServiceAccount is gone as which it acts.
+    pub(crate) fn needs_account(self) -> bool {
+        self == Policy::Kapp
     }
 
     /// Whether nothing that its object says keeps its controller from that.
@@ -225,8 +312,13 @@ impl Policy {
     /// What the policy does.
     pub fn says(self, facts: &PolicyFacts) -> PolicyEffect {
         match self {
-            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims | Policy::Zalando | Policy::Altinity => {
-                PolicyEffect::Act("")
+            _ if let Some(setting) = self.setting() => {
+                let value = facts.get(setting.fields[0]).unwrap_or_default();
+                let acts = match setting.does {
+                    ActWith(values) => values.contains(&value),
+                    KeepWith(kept) => value != kept,
+                };
+                if acts { PolicyEffect::Act("") } else { PolicyEffect::Keep(setting.why) }
             }
             Policy::Crossplane => {
                 let orphans = facts.is("spec.deletionPolicy", "Orphan");
@@ -255,11 +347,6 @@ impl Policy {
                 }
             }
             Policy::HelmRelease if facts.is("spec.suspend", "true") => PolicyEffect::Keep("it is suspended"),
-            Policy::HelmRelease => PolicyEffect::Act(""),
-            Policy::Terraform if facts.is("spec.destroyResourcesOnDeletion", "true") => PolicyEffect::Act(""),
-            Policy::Terraform => PolicyEffect::Keep("destroyResourcesOnDeletion is not set"),
-            Policy::Pulumi if facts.is("spec.destroyOnFinalize", "true") => PolicyEffect::Act(""),
-            Policy::Pulumi => PolicyEffect::Keep("destroyOnFinalize is not set"),
             Policy::Ack => match facts.get(ACK) {
                 Some("retain") => PolicyEffect::Keep("deletion-policy retain"),
                 Some(_) => PolicyEffect::Act(""),
@@ -268,7 +355,6 @@ impl Policy {
             Policy::ConfigConnector if facts.is(CONFIG_CONNECTOR, "abandon") => {
                 PolicyEffect::Keep("deletion-policy abandon")
             }
-            Policy::ConfigConnector => PolicyEffect::Act(""),
             Policy::AzureServiceOperator => match facts.get(AZURE) {
                 Some("manage" | "run") => PolicyEffect::Act(""),
                 None => PolicyEffect::Act("unless the operator's own default keeps it"),
@@ -276,14 +362,8 @@ impl Policy {
                 Some("detach-on-delete" | "skip-delete") => PolicyEffect::Keep("reconcile-policy detach-on-delete"),
                 Some(_) => PolicyEffect::Keep("reconcile-policy skip"),
             },
-            Policy::Rook if facts.is("spec.cleanupPolicy.confirmation", "yes-really-destroy-data") => {
-                PolicyEffect::Act("")
-            }
-            Policy::Rook => PolicyEffect::Keep("its cleanupPolicy does not confirm the destruction"),
             Policy::Strimzi if facts.is(STRIMZI, "false") => PolicyEffect::Keep("it is not managed"),
-            Policy::Strimzi => PolicyEffect::Act(""),
-            Policy::Fleet if facts.is("spec.keepResources", "true") => PolicyEffect::Keep("keepResources"),
-            Policy::Fleet => PolicyEffect::Act(""),
+            _ => PolicyEffect::Act(""),
         }
     }
 }
@@ -299,6 +379,7 @@ impl PolicyFacts {
     pub(crate) fn are_possible<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> bool {
         let has_policy = |finalizer: &'t str| Policy::of(group, kind, std::iter::once(finalizer)).is_some();
         Policy::of_applier(group, kind).is_some()
+            || Policy::without_finalizer(group, kind).is_some()
             || (group, kind) == PolicyFacts::ZALANDO
             || names_by_field(group, kind)
             || finalizers.any(|finalizer| has_policy(finalizer) || Pause::is_possible(finalizer))
@@ -310,6 +391,7 @@ impl PolicyFacts {
             return None;
         }
         let policy = Policy::of(group, kind, finalizers.iter().copied()).or(Policy::of_applier(group, kind));
+        let policy = policy.or(Policy::without_finalizer(group, kind));
         let facts = policy.map(|policy| policy.read(object)).unwrap_or_default();
         let (pause, uses) = (Pause::read(finalizers, object), names_used(group, kind, object));
         let mut facts = PolicyFacts { pause, uses, ..facts };
@@ -355,11 +437,16 @@ impl PolicyFacts {
         self.get(ACCOUNT).filter(|name| !name.is_empty())
     }
 
+    /// The namespace in which Helm keeps its release: by default, its own.
+    pub fn released_in<'t>(&'t self, own: &'t str) -> &'t str {
+        self.get(RELEASED_IN).filter(|name| !name.is_empty()).unwrap_or(own)
+    }
+
     fn get(&self, field: &str) -> Option<&str> {
         self.fields.get(field).map(String::as_str)
     }
 
-    fn is(&self, field: &str, value: &str) -> bool {
+    pub(crate) fn is(&self, field: &str, value: &str) -> bool {
         self.get(field) == Some(value)
     }
 
@@ -438,6 +525,12 @@ mod tests {
             (Policy::AzureServiceOperator, json!({})),
             (Policy::Rook, json!({"spec": {"cleanupPolicy": {"confirmation": "yes-really-destroy-data"}}})),
             (Policy::Strimzi, json!({})),
+            (Policy::Fleet, json!({})),
+            (Policy::FleetHelm, json!({})),
+            (Policy::Kapp, json!({"spec": {}})),
+            (Policy::Portworx, json!({"spec": {"deleteStrategy": {"type": "UninstallAndWipe"}}})),
+            (Policy::CloudNativePg, json!({"spec": {"databaseReclaimPolicy": "delete"}})),
+            (Policy::MariaDb, json!({"spec": {}})),
         ];
         for (policy, mut object) in acting {
             assert!(kept(policy, &object).is_none(), "{policy:?}");

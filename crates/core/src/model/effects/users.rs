@@ -11,17 +11,26 @@ pub struct KnownUsers {
     finalizer: &'static str,
     /// The kind of what they keep; empty: any.
     of: &'static str,
-    /// Their groups and kinds; an empty group is that of the object that they keep.
+    /// Their groups and kinds; `*` is the group of the object that they keep.
     pub kinds: &'static [(&'static str, &'static str)],
     pub naming: Naming,
     /// They keep it as long as nobody deletes them; otherwise, until they are gone.
     pub only_living: bool,
     /// They are lost without it: nobody should remove the finalizer by hand before they are gone.
     pub need_it: bool,
+    /// Where its own policy has `true` in this field, they don't keep it.
+    pub unless: &'static str,
 }
 
-const KEEP: KnownUsers =
-    KnownUsers { finalizer: "", of: "", kinds: &[], naming: Naming::Namespace, only_living: false, need_it: false };
+const KEEP: KnownUsers = KnownUsers {
+    finalizer: "",
+    of: "",
+    kinds: &[],
+    naming: Naming::Namespace,
+    only_living: false,
+    need_it: false,
+    unless: "",
+};
 
 /// How users name what they use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +39,12 @@ pub enum Naming {
     Namespace,
     /// By a label with this key.
     Label(&'static str),
+    /// The object that they keep names them, by a label with this key.
+    LabelOfKept(&'static str),
     /// By a field of theirs; lists on the way to it are read through.
     Field(&'static str),
+    /// By fields with its namespace and its name; without the second: they use what is in that namespace.
+    Fields(&'static str, &'static str),
     /// By what their own facts say.
     Fact,
     /// By what the facts of the object that they keep say.
@@ -40,11 +53,20 @@ pub enum Naming {
     Operation,
 }
 
+const VOLUME: (&str, &str) = ("", "PersistentVolume");
+const CLUSTER_ID: &str = "spec.csi.volumeAttributes.clusterID";
+
+const CLUSTER: KnownUsers = KnownUsers { finalizer: "cephcluster.ceph.rook.io", of: "CephCluster", ..KEEP };
+const BLOCK_POOL: KnownUsers = KnownUsers { finalizer: "cephblockpool.ceph.rook.io", of: "CephBlockPool", ..KEEP };
+const FILE_SYSTEM: KnownUsers = KnownUsers { finalizer: "cephfilesystem.ceph.rook.io", of: "CephFilesystem", ..KEEP };
+const OBJECT_STORE: KnownUsers =
+    KnownUsers { finalizer: "cephobjectstore.ceph.rook.io", of: "CephObjectStore", ..KEEP };
+
 const APPLICATION: (&str, &str) = ("argoproj.io", "Application");
 
 /// A volume, as long as a Node has it.
 const ATTACHED: KnownUsers = KnownUsers {
-    of: "PersistentVolume",
+    of: VOLUME.1,
     kinds: &[("storage.k8s.io", "VolumeAttachment")],
     naming: Naming::Field("spec.source.persistentVolumeName"),
     ..KEEP
@@ -54,29 +76,60 @@ const USERS: &[KnownUsers] = &[
     // crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go
     KnownUsers {
         finalizer: "in-use.crossplane.io",
-        kinds: &[("", "ProviderConfigUsage"), ("", "ClusterProviderConfigUsage")],
+        kinds: &[("*", "ProviderConfigUsage"), ("*", "ClusterProviderConfigUsage")],
         naming: Naming::Label("crossplane.io/provider-config"),
         ..KEEP
     },
+    // rook/rook pkg/operator/ceph/cluster/controller.go:csiVolumesAllowForDeletion. The claims come first: what is in
+    // the next row can't go before them.
+    KnownUsers {
+        kinds: &[VOLUME],
+        naming: Naming::Fields(CLUSTER_ID, ""),
+        unless: "spec.cleanupPolicy.allowUninstallWithVolumes",
+        ..CLUSTER
+    },
     // rook/rook pkg/operator/ceph/cluster/dependents.go:CephClusterDependents
     KnownUsers {
-        finalizer: "cephcluster.ceph.rook.io",
-        of: "CephCluster",
         kinds: &[
-            ("", "CephBlockPool"),
-            ("", "CephRBDMirror"),
-            ("", "CephFilesystem"),
-            ("", "CephFilesystemMirror"),
-            ("", "CephObjectStore"),
-            ("", "CephObjectStoreUser"),
-            ("", "CephObjectZone"),
-            ("", "CephObjectZoneGroup"),
-            ("", "CephObjectRealm"),
-            ("", "CephNFS"),
-            ("", "CephClient"),
+            ("*", "CephBlockPool"),
+            ("*", "CephRBDMirror"),
+            ("*", "CephFilesystem"),
+            ("*", "CephFilesystemMirror"),
+            ("*", "CephObjectStore"),
+            ("*", "CephObjectStoreUser"),
+            ("*", "CephObjectZone"),
+            ("*", "CephObjectZoneGroup"),
+            ("*", "CephObjectRealm"),
+            ("*", "CephNFS"),
+            ("*", "CephClient"),
         ],
-        ..KEEP
+        ..CLUSTER
     },
+    // rook/rook pkg/daemon/ceph/client/pool.go:DeletePool, pkg/operator/ceph/pool/dependents.go
+    KnownUsers { kinds: &[VOLUME], naming: Naming::Fields(CLUSTER_ID, "spec.csi.volumeAttributes.pool"), ..BLOCK_POOL },
+    KnownUsers {
+        kinds: &[("*", "CephBlockPoolRadosNamespace")],
+        naming: Naming::Field("spec.blockPoolName"),
+        ..BLOCK_POOL
+    },
+    // rook/rook pkg/operator/ceph/file/dependent.go:cephFilesystemDependents
+    KnownUsers {
+        kinds: &[VOLUME],
+        naming: Naming::Fields(CLUSTER_ID, "spec.csi.volumeAttributes.fsName"),
+        ..FILE_SYSTEM
+    },
+    KnownUsers {
+        kinds: &[("*", "CephFilesystemSubVolumeGroup")],
+        naming: Naming::Field("spec.filesystemName"),
+        ..FILE_SYSTEM
+    },
+    // rook/rook pkg/operator/ceph/object/dependents.go:CephObjectStoreDependents, object/bucket/provisioner.go
+    KnownUsers {
+        kinds: &[("objectbucket.io", "ObjectBucket")],
+        naming: Naming::Fields("spec.additionalState.objectStoreNamespace", "spec.additionalState.objectStoreName"),
+        ..OBJECT_STORE
+    },
+    KnownUsers { kinds: &[("*", "CephObjectStoreUser")], naming: Naming::Field("spec.store"), ..OBJECT_STORE },
     // rook/rook pkg/operator/ceph/cluster/controller.go:removeFinalizers, before it lets go of the CephCluster itself
     KnownUsers {
         finalizer: "ceph.rook.io/disaster-protection",
@@ -106,6 +159,14 @@ const USERS: &[KnownUsers] = &[
         of: "ClusterQueue",
         kinds: &[("kueue.x-k8s.io", "Workload")],
         naming: Naming::Field("status.admission.clusterQueue"),
+        ..KEEP
+    },
+    // kubernetes-sigs/kueue pkg/controller/jobs/pod/pod_controller.go: a group keeps its pods until it has ended.
+    KnownUsers {
+        finalizer: "kueue.x-k8s.io/managed",
+        of: "Pod",
+        kinds: &[("kueue.x-k8s.io", "Workload")],
+        naming: Naming::LabelOfKept("kueue.x-k8s.io/pod-group-name"),
         ..KEEP
     },
     // kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go
@@ -155,37 +216,46 @@ const USERS: &[KnownUsers] = &[
     KnownUsers {
         finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
         of: "VolumeSnapshotContent",
-        kinds: &[("", "VolumeSnapshot")],
+        kinds: &[("*", "VolumeSnapshot")],
         naming: Naming::OfKept,
         only_living: true,
         need_it: true,
+        ..KEEP
     },
 ];
 
-/// What keeps this finalizer of an object of a kind in its place, if anything does.
-pub fn known_users(finalizer: &str, kind: &str) -> Option<&'static KnownUsers> {
-    let keeps = |users: &&KnownUsers| matches_pattern(users.finalizer, finalizer);
-    USERS.iter().find(|users| keeps(users) && (users.of.is_empty() || users.of == kind))
+/// What keeps this finalizer of an object of a kind in its place.
+pub fn known_users<'t>(finalizer: &'t str, kind: &'t str) -> impl Iterator<Item = &'static KnownUsers> + 't {
+    let keeps = move |users: &&KnownUsers| matches_pattern(users.finalizer, finalizer);
+    USERS.iter().filter(keeps).filter(move |users| users.of.is_empty() || users.of == kind)
 }
 
-/// The fields with which objects of a kind name what they use.
-fn naming_fields<'k>(group: &'k str, kind: &'k str) -> impl Iterator<Item = &'static str> + 'k {
-    let of_kind = move |users: &&KnownUsers| users.kinds.contains(&(group, kind));
-    USERS.iter().filter(of_kind).filter_map(|users| match users.naming {
-        Naming::Field(field) => Some(field),
-        _ => None,
-    })
+/// How objects of a kind name what they use in fields, and the kind of that.
+fn by_field<'k>(group: &'k str, kind: &'k str) -> impl Iterator<Item = &'static KnownUsers> + 'k {
+    let is_it = move |user: &(&str, &str)| user.1 == kind && (user.0 == "*" || user.0 == group);
+    let names = |users: &&KnownUsers| matches!(users.naming, Naming::Field(_) | Naming::Fields(..));
+    USERS.iter().filter(names).filter(move |users| users.kinds.iter().any(is_it))
 }
 
 /// Whether objects of a kind name what they use in a field.
 pub(crate) fn names_by_field(group: &str, kind: &str) -> bool {
-    naming_fields(group, kind).next().is_some()
+    by_field(group, kind).next().is_some()
 }
 
 /// What a whole object of a kind names as used by it, sorted.
 pub(crate) fn names_used(group: &str, kind: &str, object: &Value) -> Vec<String> {
     let mut names = Vec::new();
-    naming_fields(group, kind).for_each(|field| texts(object, field, &mut names));
+    let one = |field: &str| object.pointer(&format!("/{}", field.replace('.', "/"))).and_then(Value::as_str);
+    for users in by_field(group, kind) {
+        match users.naming {
+            Naming::Field(field) => texts(object, field, &mut names),
+            Naming::Fields(namespace, "") => names.extend(one(namespace).map(|it| used(users.of, it, ""))),
+            Naming::Fields(namespace, name) => {
+                names.extend(one(namespace).zip(one(name)).map(|(namespace, name)| used(users.of, namespace, name)));
+            }
+            _ => {}
+        }
+    }
     if (group, kind) == APPLICATION {
         names.extend(hooks_of(object));
     }
@@ -213,6 +283,11 @@ fn hooks_of(application: &Value) -> Vec<String> {
         hook(kind, &text(&application["spec"]["destination"]["namespace"]), name)
     });
     hooks.chain(waited).collect()
+}
+
+/// What is used, as two fields name it.
+pub(crate) fn used(kind: &str, namespace: &str, name: &str) -> String {
+    format!("{kind} {namespace} {name}")
 }
 
 /// What an operation has made, as a name that nothing else has.

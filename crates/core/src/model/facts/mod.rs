@@ -531,6 +531,7 @@ impl Facts {
     pub(crate) fn uses(&self, object: ObjectId) -> Option<&[String]> {
         match self.get(object) {
             Some(Fact::Policy(facts)) => Some(&facts.uses),
+            Some(Fact::Volume(facts)) => Some(&facts.uses),
             Some(Fact::VolumeSnapshot(facts)) => Some(facts.taken_of.as_slice()),
             Some(Fact::VolumeSnapshotContent(facts)) => Some(facts.snapshot.as_slice()),
             _ => None,

@@ -16,7 +16,7 @@ use super::{
     values::{at, list, unix_seconds},
 };
 use crate::{
-    model::effects::{PolicyFacts, policies::is_policy_annotation},
+    model::effects::{PolicyFacts, names_used, policies::is_policy_annotation},
     quantity::quantity,
 };
 
@@ -493,6 +493,7 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
         attributes_class: object.name(&["spec", "volumeAttributesClassName"]).map(Into::into),
         data: class.map(VolumeData::KeptByClass).or(kept).or(is_on_host.then_some(VolumeData::OnHost)).map(Box::new),
         nodes: nodes_of(object),
+        uses: names_used("", "PersistentVolume", object.0).into(),
     }
 }
 

@@ -36,6 +36,9 @@ pub struct VolumeFacts {
     /// What else says where its data is, or what becomes of it. Few volumes have that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Box<VolumeData>>,
+    /// What its data is in, and what that keeps (R9.40).
+    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
+    pub uses: Box<[String]>,
 }
 
 /// Where a CSI driver has a volume's data.

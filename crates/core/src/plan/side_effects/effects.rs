@@ -158,6 +158,13 @@ impl SideEffects<'_, '_> {
             _ => None,
         };
         match of_namespace.or(says) {
+            Some(PolicyEffect::Act("")) if policy == Policy::HelmRelease && self.goes_with_release(object) => {
+                self.add(
+                    object,
+                    kind,
+                    format!("{message}, unless its Secret, which goes with the Namespace, goes first"),
+                );
+            }
             None if policy.always_acts() => {
                 self.needs.facts.insert(object);
                 self.add(object, kind, format!("{message}; which those are could not be read"));
@@ -182,6 +189,13 @@ impl SideEffects<'_, '_> {
                 self.add(object, kind.kept(), format!("{stays} ({why})"));
             }
         }
+    }
+
+    /// Whether a HelmRelease goes with its Namespace, in which Helm keeps the release.
+    fn goes_with_release(&self, object: ObjectId) -> bool {
+        let own = self.context.snapshot.namespace(object);
+        let facts = self.context.snapshot.facts.policy(object);
+        facts.is_some_and(|facts| facts.released_in(own) == own) && self.in_deleted_namespace(object)
     }
 
     /// What the Namespace of an object says that ACK deletes with it (aws-controllers-k8s/runtime
@@ -246,6 +260,9 @@ impl SideEffects<'_, '_> {
 /// How many objects a controller deletes, and where; by name those of which a dump doesn't tell what goes with them.
 fn listed(snapshot: &Snapshot, inventory: &Inventory) -> String {
     let elsewhere = if inventory.elsewhere { " in another cluster" } else { "" };
+    if inventory.unlisted {
+        return format!("{elsewhere}; it doesn't list what that is");
+    }
     if inventory.is_by_label() {
         return elsewhere.to_owned();
     }

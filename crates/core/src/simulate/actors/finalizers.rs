@@ -76,7 +76,7 @@ impl World<'_, '_> {
     /// Whether a Node has a volume and can't be rid of it, which a controller waits for.
     fn is_attached(&mut self, object: ObjectId, known: &KnownFinalizer) -> bool {
         known.when == When::VolumeUnbound
-            && known_users(known.finalizer, "PersistentVolume").is_some()
+            && known_users(known.finalizer, "PersistentVolume").next().is_some()
             && !self.failing_attachments(object).is_empty()
     }
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use crate::{
     model::{
         ObjectId, ResourceId, Symbol,
-        effects::{Naming, hook, known_users},
+        effects::{KnownUsers, Naming, hook, known_users, used},
     },
     simulate::{context::SimContext, index::Keepers, world::World},
 };
@@ -25,23 +25,43 @@ impl SimContext<'_> {
         let snapshot = self.snapshot;
         let kept = snapshot.object(object);
         let resource = snapshot.resources.get(kept.resource);
-        let Some(users) = known_users(snapshot.text(finalizer), &resource.kind) else { return Keepers::default() };
+        let mut keepers = Keepers::default();
+        for users in known_users(snapshot.text(finalizer), &resource.kind) {
+            keepers.how.get_or_insert(users);
+            let policy = snapshot.facts.policy(object).filter(|_| !users.unless.is_empty());
+            if !policy.is_some_and(|policy| policy.is(users.unless, "true")) {
+                self.add_keepers(object, users, &mut keepers);
+            }
+        }
+        keepers.unread.dedup();
+        keepers
+    }
+
+    /// Those of one row of the table.
+    fn add_keepers(&self, object: ObjectId, users: &KnownUsers, keepers: &mut Keepers) {
+        let snapshot = self.snapshot;
+        let kept = snapshot.object(object);
+        let resource = snapshot.resources.get(kept.resource);
         let kinds = users.kinds.iter().filter_map(|(group, kind)| {
-            let group = if group.is_empty() { &resource.group } else { *group };
+            let group = if *group == "*" { &resource.group } else { *group };
             snapshot.resources.by_group_kind(group, kind)
         });
-        let mut keepers = Keepers { how: Some(users), ..Keepers::default() };
         let uses = |user, name: &str| snapshot.facts.uses(user).map(|uses| uses.iter().any(|used| used == name));
         for user in kinds.flat_map(|kind| self.of_resource(kind).iter().copied()) {
             let is_near = kept.namespace.is_empty()
-                || users.naming == Naming::Operation
+                || matches!(users.naming, Naming::Operation | Naming::Fields(..))
                 || snapshot.object(user).namespace == kept.namespace;
-            let name = snapshot.text(kept.name);
+            let (namespace, name) = (snapshot.text(kept.namespace), snapshot.text(kept.name));
             let names_it = match users.naming {
                 Naming::Namespace => Some(true),
                 Naming::Label(key) => Some(snapshot.label(user, key) == Some(name)),
+                Naming::LabelOfKept(key) => {
+                    Some(snapshot.label(object, key) == Some(snapshot.text(snapshot.object(user).name)))
+                }
                 Naming::Field(_) | Naming::Fact => uses(user, name),
-                Naming::Operation => uses(user, &hook(&resource.kind, snapshot.text(kept.namespace), name)),
+                Naming::Fields(_, "") => uses(user, &used(&resource.kind, namespace, "")),
+                Naming::Fields(..) => uses(user, &used(&resource.kind, namespace, name)),
+                Naming::Operation => uses(user, &hook(&resource.kind, namespace, name)),
                 Naming::OfKept => {
                     let other = snapshot.object(user);
                     uses(object, &format!("{}/{}", snapshot.text(other.namespace), snapshot.text(other.name)))
@@ -53,8 +73,24 @@ impl SimContext<'_> {
                 _ => {}
             }
         }
-        keepers.unread.dedup();
-        keepers
+    }
+
+    /// Whether an object is a claim or a volume.
+    pub(crate) fn is_stored(&self, object: ObjectId) -> bool {
+        let resource = Some(self.snapshot.object(object).resource);
+        resource == self.built_in.claims || resource == self.built_in.volumes
+    }
+
+    /// A user as people know it: a volume by its claim, as long as that is there.
+    pub(crate) fn known_as(&self, user: ObjectId, exists: impl Fn(ObjectId) -> bool) -> ObjectId {
+        let snapshot = self.snapshot;
+        let claim_of = || {
+            let facts = snapshot.facts.volume(user)?;
+            let (namespace, name) = facts.claim.as_deref()?.split_once('/')?;
+            let claim = snapshot.look_up_named(self.built_in.claims?, namespace, name).object()?;
+            (facts.names_uid(snapshot.text(snapshot.object(claim).uid)) && exists(claim)).then_some(claim)
+        };
+        claim_of().unwrap_or(user)
     }
 
     /// What is Terminating and keeps a finalizer as long as others use it, with those who do (R9.40).

@@ -22,7 +22,8 @@ impl SimContext<'_> {
         facts: &PolicyFacts,
     ) -> PolicyEffect {
         let says = policy.says(facts);
-        let Some(name) = facts.account().filter(|_| matches!(says, PolicyEffect::Act(_))) else { return says };
+        let is_asked = !policy.needs_account() && matches!(says, PolicyEffect::Act(_));
+        let Some(name) = facts.account().filter(|_| is_asked) else { return says };
         match self.account_of(object, name) {
             Some(Presence::Absent) => PolicyEffect::Keep("the ServiceAccount as which its controller acts is gone"),
             Some(Presence::Unknown) => {
@@ -33,6 +34,17 @@ impl SimContext<'_> {
             }
             _ => says,
         }
+    }
+
+    /// The ServiceAccount without which the controller of a finalizer can't do its part, and whether it exists
+    /// (carvel-dev/kapp-controller pkg/app/app_reconcile.go).
+    pub(crate) fn needed_account(&self, object: ObjectId, finalizer: Symbol) -> Option<(&str, Presence)> {
+        let snapshot = self.snapshot;
+        let resource = snapshot.resources.get(snapshot.object(object).resource);
+        let known = known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind)?;
+        known.policy().filter(|policy| policy.needs_account())?;
+        let name = snapshot.facts.policy(object)?.account()?;
+        Some((name, self.account_of(object, name)?))
     }
 
     /// Whether a ServiceAccount in the namespace of an object exists.
@@ -75,10 +87,17 @@ impl World<'_, '_> {
         if matches!(self.context.policy_effect(&mut self.needs, object, policy, facts), PolicyEffect::Keep(_)) {
             return false;
         }
+        if inventory.unlisted {
+            let reason = format!("what goes with {} is not known: it doesn't list that", snapshot.short_name(object));
+            unread.push(Gap { resource: ANY_RESOURCE.to_owned(), namespace: None, reason: reason.into() });
+        }
         let listed = self.all_listed(object, policy, inventory, unread);
         let account = facts.account().and_then(|name| self.context.account_of(object, name)?.object());
         // Its controller may be faster than what deletes the account, or not.
         if account.is_some_and(|account| !self.exists(account)) {
+            self.doubtful.extend(&listed);
+        }
+        if policy == Policy::HelmRelease && self.loses_release(object, facts) {
             self.doubtful.extend(&listed);
         }
         for id in &listed {
@@ -88,6 +107,21 @@ impl World<'_, '_> {
             }
         }
         inventory.waits && listed.into_iter().any(|id| self.exists(id))
+    }
+
+    /// The ServiceAccount without which the controller of a finalizer can't do its part, if it goes with this delete.
+    pub(crate) fn account_that_goes(&self, object: ObjectId, finalizer: Symbol) -> Option<ObjectId> {
+        let account = self.context.needed_account(object, finalizer)?.1.object()?;
+        self.stored(account).is_none_or(|stored| stored.terminating).then_some(account)
+    }
+
+    /// Whether the Secret in which Helm keeps a release goes with its Namespace: without it, Helm has nothing to
+    /// uninstall (fluxcd/helm-controller internal/controller/helmrelease_controller.go:reconcileUninstall).
+    fn loses_release(&self, object: ObjectId, facts: &PolicyFacts) -> bool {
+        let snapshot = self.context.snapshot;
+        let kept_in = snapshot.strings.find(facts.released_in(snapshot.namespace(object)));
+        let namespace = kept_in.and_then(|name| self.context.namespace_named(name));
+        namespace.is_some_and(|id| self.stored(id).is_none_or(|stored| stored.terminating))
     }
 
     /// What of an inventory is there, and goes with its object.
@@ -138,7 +172,12 @@ impl World<'_, '_> {
             return;
         }
         let (namespace, name) = (snapshot.text(object.namespace), snapshot.text(object.name));
-        let Some(inventory) = Inventory::once_gone(policy, namespace, name) else { return };
+        let facts = snapshot.facts.policy(gone);
+        if facts.is_none() {
+            self.needs.facts.insert(gone);
+        }
+        let read = facts.and_then(|facts| facts.inventory.clone());
+        let Some(inventory) = read.or_else(|| Inventory::once_gone(policy, namespace, name)) else { return };
         for id in self.all_listed(gone, policy, &inventory, &mut Vec::new()) {
             self.assumptions.insert(Assumption::Operator { deletes_what_it_made_for: snapshot.short_name(gone) });
             self.rests_on_others.insert(id);
@@ -157,7 +196,7 @@ impl World<'_, '_> {
         inventory.is_labelled(|key| snapshot.label(id, key)) && !spared.by(policy)
     }
 
-    /// All objects of a kind in a namespace, or all that a HelmRelease may have installed.
+    /// All objects of a kind in its namespace or everywhere, or all that a HelmRelease may have installed.
     fn labelled(
         &mut self,
         lists: ObjectId,
@@ -181,12 +220,13 @@ impl World<'_, '_> {
             return release.map(|name| self.context.released(name).to_vec()).unwrap_or_default();
         }
         let Some(resource) = snapshot.resources.by_group_kind(&named.group, &named.kind) else { return Vec::new() };
-        let namespace = snapshot.object(lists).namespace;
-        if !snapshot.covers(resource, Some(namespace)) {
+        let in_one = (!named.namespace.is_empty()).then(|| snapshot.object(lists).namespace);
+        if !snapshot.covers(resource, in_one) {
+            let namespace = in_one.unwrap_or(Symbol::EMPTY);
             add(snapshot.gap_of_listed(lists, Coordinate { resource, namespace, name: Symbol::EMPTY }));
         }
         let of_kind = self.context.of_resource(resource).iter().copied();
-        of_kind.filter(|id| snapshot.object(*id).namespace == namespace).collect()
+        of_kind.filter(|id| in_one.is_none_or(|namespace| snapshot.object(*id).namespace == namespace)).collect()
     }
 
     /// An object that another lists.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     model::{
-        ObjectId, Origin, Symbol,
+        ObjectId, Origin, Presence, Symbol,
         effects::{AddOn, add_on, known_finalizer},
     },
     wording::count,
@@ -141,6 +141,13 @@ pub(super) fn judge(
         (true, false) => Liveness::Away(away.join(", and ")),
         _ => without_evidence(context, needs, &asked, &added_by, &mut evidence),
     };
+    // It runs, and isn't expected to do anything.
+    let (liveness, expected) = match (liveness, context.needed_account(object, finalizer)) {
+        (Liveness::Alive(alive), Some((name, Presence::Absent))) => {
+            (Liveness::Unknown(format!("{alive}, but acts as ServiceAccount/{name}, which does not exist")), false)
+        }
+        (liveness, _) => (liveness, true),
+    };
     let manager = match added_by {
         AddedBy::Program(name) => Some(name.to_owned()),
         AddedBy::Anyone(name) => add_on.is_some().then(|| name.to_owned()),
@@ -149,7 +156,7 @@ pub(super) fn judge(
     let known = known_finalizer(text, &resource.group, &resource.kind).map(|known| known.by);
     let away = matches!(liveness, Liveness::Away(_));
     FinalizerController {
-        name: known.or(add_on.map(|add_on| add_on.name)),
+        name: known.or(add_on.map(|add_on| add_on.name)).filter(|_| expected),
         manager,
         liveness,
         idle: evidence.idle.filter(|_| away),

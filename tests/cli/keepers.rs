@@ -1,0 +1,270 @@
+//! Operators that refuse while something is in what is deleted, that wipe, or that list what they delete, in dumps as
+//! people have them.
+
+use serde_json::{Value, json};
+
+use super::{
+    agree::{claim, object, on, running, says, says_not},
+    field::{at_ten, namespace, pod},
+};
+
+/// An object with a spec and with these finalizers.
+fn made(kind: (&str, &str), name: &str, finalizers: &[&str], spec: Value) -> Value {
+    let mut made = object(kind, name, json!({"finalizers": finalizers}));
+    made["spec"] = spec;
+    made
+}
+
+/// The claim `gold` and its volume, with the attributes that a driver of Rook's writes.
+fn in_ceph(attributes: Value) -> Vec<Value> {
+    let mut all = claim("nobody");
+    all[0]["metadata"].as_object_mut().unwrap().remove("ownerReferences");
+    all[1]["spec"]["csi"]["volumeAttributes"] = attributes;
+    all.to_vec()
+}
+
+fn labelled(mut object: Value, labels: Value) -> Value {
+    object["metadata"]["labels"] = labels;
+    object
+}
+
+/// R9.40: Rook refuses to delete what claims and buckets are in. These come first, and are said to have data.
+#[test]
+fn rook_keeps_what_has_data_in_it() {
+    const GROUP: &str = "ceph.rook.io/v1";
+    let operator = running("rook-ceph-operator");
+    let pool = made((GROUP, "CephBlockPool"), "pool", &["cephblockpool.ceph.rook.io"], json!({}));
+    let files = made((GROUP, "CephFilesystem"), "files", &["cephfilesystem.ceph.rook.io"], json!({}));
+    let cluster = |spec| made((GROUP, "CephCluster"), "rook", &["cephcluster.ceph.rook.io"], spec);
+    let of_pool = || in_ceph(json!({"clusterID": "vault", "pool": "pool"}));
+    let both = [("cephblockpool/pool", &pool, "pool"), ("cephfilesystem/files", &files, "fsName")];
+    for (target, kept, key) in both {
+        let name = kept["metadata"]["name"].as_str().unwrap();
+        for (cluster, used, is_kept) in [("vault", name, true), ("other", name, false), ("vault", "other", false)] {
+            let volumes = in_ceph(json!({"clusterID": cluster, (key): used}));
+            let objects = [volumes, vec![kept.clone(), operator.clone()]].concat();
+            let ran = on(&objects, &format!("plan {target} -n vault"));
+            assert_eq!(ran.out.contains("STUCK: "), is_kept, "{ran}");
+            assert_eq!(ran.out.contains("waits for PersistentVolumeClaim/gold"), is_kept, "{ran}");
+            let said = "delete PersistentVolumeClaim/gold first, with all data: ";
+            assert_eq!(ran.out.contains(said), is_kept, "{ran}");
+        }
+    }
+    // The claims before the pools; the cluster may be told not to look at volumes.
+    let objects = [of_pool(), vec![cluster(json!({})), pool.clone(), operator.clone()]].concat();
+    says(
+        &on(&objects, "plan cephcluster/rook -n vault"),
+        &["STUCK: ", "delete PersistentVolumeClaim/gold first, with all data, then CephBlockPool/pool: "],
+    );
+    let careless = cluster(json!({"cleanupPolicy": {"allowUninstallWithVolumes": true}}));
+    let ran = on(&[of_pool(), vec![careless, operator.clone()]].concat(), "plan cephcluster/rook -n vault");
+    says(&ran, &["WAITS: "]);
+    says_not(&ran, &["PersistentVolumeClaim/gold"]);
+    // With the claim, the volume must go, too.
+    let objects = [of_pool(), vec![pool.clone(), operator.clone()]].concat();
+    let ran = on(&objects, "plan cephblockpool/pool pvc/gold -n vault");
+    says(&ran, &["DATA LOSS: "]);
+    says_not(&ran, &["STUCK"]);
+    let mut deleted = pool;
+    deleted["metadata"]["deletionTimestamp"] = json!("2026-03-01T08:00:00Z");
+    let objects = [of_pool(), vec![deleted, operator.clone(), at_ten()]].concat();
+    says(&on(&objects, "doctor"), &["CephBlockPool/pool is in use by PersistentVolumeClaim/gold."]);
+    says(&on(&objects, "explain cephblockpool/pool -n vault"), &["STUCK: ", "until PersistentVolumeClaim/gold"]);
+
+    let store = made((GROUP, "CephObjectStore"), "store", &["cephobjectstore.ceph.rook.io"], json!({}));
+    for (name, is_kept) in [("store", true), ("other", false)] {
+        let state = json!({"objectStoreName": name, "objectStoreNamespace": "vault"});
+        let mut bucket = made(("objectbucket.io/v1alpha1", "ObjectBucket"), "obc-gold", &[], json!({}));
+        bucket["metadata"]["namespace"] = json!(null);
+        bucket["spec"]["additionalState"] = state;
+        let ran = on(&[store.clone(), bucket, operator.clone()], "plan cephobjectstore/store -n vault");
+        let said = "delete ObjectBucket/obc-gold first, with all data: ";
+        assert_eq!(ran.out.contains(said), is_kept, "{ran}");
+        assert_eq!(ran.out.contains("STUCK: "), is_kept, "{ran}");
+    }
+}
+
+/// What destroys data is data loss: gates count it, and Next doesn't offer it as a step to something else.
+#[test]
+fn operators_that_destroy_data_say_so() {
+    const CSTOR: &str = "cstor.openebs.io/v1";
+    const WIPES: &str = "plan storagecluster/px -n vault --deny-effect=data-loss";
+    let lost = [
+        (CSTOR, "CStorPoolCluster", "cstorpoolcluster.openebs.io/finalizer", "cspc-operator", json!({}), json!(null)),
+        (CSTOR, "CStorVolumeConfig", "cvc.openebs.io/finalizer", "cvc-operator", json!({}), json!(null)),
+        (
+            "core.libopenstorage.org/v1",
+            "StorageCluster",
+            "operator.libopenstorage.org/delete",
+            "portworx-operator",
+            json!({"deleteStrategy": {"type": "UninstallAndWipe"}}),
+            json!({"deleteStrategy": {"type": "Uninstall"}}),
+        ),
+        (
+            "k8s.mariadb.com/v1alpha1",
+            "Database",
+            "database.k8s.mariadb.com/finalizer",
+            "mariadb-operator",
+            json!({}),
+            json!({"cleanupPolicy": "Skip"}),
+        ),
+        (
+            "postgresql.cnpg.io/v1",
+            "Database",
+            "cnpg.io/deleteDatabase",
+            "other",
+            json!({"databaseReclaimPolicy": "delete"}),
+            json!({}),
+        ),
+    ];
+    for (group, kind, finalizer, operator, loses, keeps) in lost {
+        let line = WIPES.replace("storagecluster", &kind.to_lowercase());
+        let of = |spec: Value| on(&[made((group, kind), "px", &[finalizer], spec), running(operator)], &line);
+        let ran = of(loses);
+        says(&ran, &["REFUSED: ", &format!("{kind}/px  "), "! DATA LOSS"]);
+        says_not(&ran, &["STUCK"]);
+        assert_eq!(ran.code, 2, "{ran}");
+        if !keeps.is_null() {
+            says_not(&of(keeps), &["REFUSED", "DATA LOSS"]);
+        }
+    }
+    // Neither as a step of another delete; the webhook that guards it stays until that is done.
+    let pools = made((CSTOR, "CStorPoolCluster"), "px", &["cstorpoolcluster.openebs.io/finalizer"], json!({}));
+    let objects = [pools, running("openebs-cstor-cspc-operator"), pod("x", json!({})), namespace(json!({}))];
+    let ran = on(&objects, "plan ns/vault");
+    says(&ran, &["DATA LOSS: ", "must go, too: delete first", "gc plan cstorpoolclusters.cstor.openebs.io/px"]);
+    says_not(&ran, &["gc delete cstorpoolclusters"]);
+}
+
+/// R9.38: what an inventory names goes, too; what it doesn't name is not known, and gates count that.
+#[test]
+fn more_inventories_are_read() {
+    const FLEET: &str = "fleet.cattle.io/v1alpha1";
+    let gold = || in_ceph(json!({}));
+    let repository = made((FLEET, "GitRepo"), "apps", &["fleet.cattle.io/gitrepo-finalizer"], json!({}));
+    let bundle = made((FLEET, "Bundle"), "shop", &["fleet.cattle.io/bundle-finalizer"], json!({}));
+    let bundle = labelled(bundle, json!({"fleet.cattle.io/repo-name": "apps"}));
+    let deployment = |cluster: &str, listed: Value| {
+        let finalizer = "fleet.cattle.io/bundle-deployment-finalizer";
+        let mut deployment = made((FLEET, "BundleDeployment"), "shop", &[finalizer], json!({}));
+        deployment["metadata"]["namespace"] = json!(format!("cluster-fleet-{cluster}-1a2b"));
+        deployment["status"] = listed;
+        let of = json!({"fleet.cattle.io/bundle-name": "shop", "fleet.cattle.io/bundle-namespace": "vault"});
+        labelled(deployment, of)
+    };
+    let listed = json!([{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "vault", "name": "gold"}]);
+    let listed = json!({ "resources": listed });
+    let with = |deployment: Value| {
+        let others = vec![repository.clone(), bundle.clone(), deployment, running("fleet-controller")];
+        let objects = [gold(), others, vec![running("fleet-agent")]].concat();
+        on(&objects, "plan gitrepo/apps -n vault --deny=pvc")
+    };
+    says(&with(deployment("local-local", listed.clone())), &["REFUSED: ", "PersistentVolumeClaim/gold", "! DATA LOSS"]);
+    says(&with(deployment("local-local", json!({}))), &["REFUSED: ", "what goes with BundleDeployment/shop"]);
+    let remote = with(deployment("fleet-default-c1", listed));
+    says(&remote, &["in another cluster"]);
+    says_not(&remote, &["REFUSED", "PersistentVolumeClaim/gold"]);
+
+    let chart = made(("helm.cattle.io/v1", "HelmChart"), "px", &["wrangler.cattle.io/on-helm-chart-remove"], json!({}));
+    let ran = on(&[gold(), vec![chart]].concat(), "plan helmchart/px -n vault --deny=pvc");
+    says(&ran, &["REFUSED: ", "what goes with HelmChart/px is not known"]);
+
+    let app = |spec: Value, status: Value| {
+        let kind = ("kappctrl.k14s.io/v1alpha1", "App");
+        let mut app = made(kind, "px", &["finalizers.kapp-ctrl.k14s.io/delete"], spec);
+        app["status"] = status;
+        let gold = gold();
+        let deployed = labelled(gold[0].clone(), json!({"kapp.k14s.io/app": "17"}));
+        let objects = [app, deployed, gold[1].clone(), running("kapp-controller")];
+        on(&objects, "plan app/px -n vault --deny=pvc")
+    };
+    let listed =
+        json!({"label": "kapp.k14s.io/app=17", "groupKinds": [{"group": "", "kind": "PersistentVolumeClaim"}]});
+    let listed = json!({"deploy": {"kapp": {"associatedResources": listed}}});
+    says(&app(json!({}), listed.clone()), &["REFUSED: ", "PersistentVolumeClaim/gold", "! DATA LOSS"]);
+    says(&app(json!({}), json!({})), &["REFUSED: ", "what goes with App/px is not known"]);
+    says_not(&app(json!({"noopDelete": true}), listed), &["REFUSED", "DATA LOSS"]);
+
+    let istio =
+        made(("install.istio.io/v1alpha1", "IstioOperator"), "cp", &["istio-finalizer.install.istio.io"], json!({}));
+    let of = |namespace: &str| {
+        let owner = json!({"install.operator.istio.io/owning-resource": "cp",
+            "install.operator.istio.io/owning-resource-namespace": namespace});
+        let objects = [istio.clone(), labelled(running("istiod"), owner), running("istio-operator")];
+        on(&objects, "plan istiooperator/cp -n vault")
+    };
+    says(&of("vault"), &["Deployment/istiod"]);
+    says_not(&of("other"), &["Deployment/istiod"]);
+
+    let tenant = |reclaims: bool| {
+        let pools = json!({"pools": [{"name": "p0"}, {"name": "p1", "reclaimStorage": reclaims}]});
+        let mut gold = gold();
+        gold[0] = labelled(gold[0].clone(), json!({"v1.min.io/tenant": "px"}));
+        let tenant = made(("minio.min.io/v2", "Tenant"), "px", &[], pools);
+        on(&[gold, vec![tenant, running("minio-operator")]].concat(), "plan tenant/px -n vault")
+    };
+    says(&tenant(true), &["DATA LOSS: ", "assumed: the operator of Tenant/px deletes what it has made for it"]);
+    says_not(&tenant(false), &["DATA LOSS", "PersistentVolumeClaim/gold"]);
+}
+
+/// R9.38: a release whose Secret goes with the Namespace may not be uninstalled any more. An App whose ServiceAccount
+/// goes with it stays (R9.46). Both can be deleted first.
+#[test]
+fn what_a_controller_needs_may_go_with_the_namespace() {
+    let kind = ("helm.toolkit.fluxcd.io/v2", "HelmRelease");
+    let release = |spec: Value| made(kind, "web", &["finalizers.fluxcd.io"], spec);
+    let installed = json!({"helm.toolkit.fluxcd.io/name": "web", "helm.toolkit.fluxcd.io/namespace": "vault",
+        "app.kubernetes.io/managed-by": "Helm"});
+    let mut role = object(("rbac.authorization.k8s.io/v1", "ClusterRole"), "web", json!({"namespace": null}));
+    role["rules"] = json!([]);
+    let role = labelled(role, installed);
+    let mut flux = running("helm-controller");
+    flux["metadata"]["namespace"] = json!("flux-system");
+    let with = |spec: Value| [namespace(json!({})), release(spec), role.clone(), flux.clone()];
+    let first = "to have Flux uninstall it for certain, delete the HelmRelease first";
+    let ran = on(&with(json!({})), "plan ns/vault");
+    says(&ran, &["ClusterRole/web", "not certain", "goes first", first, "gc plan helmreleases"]);
+    let ran = on(&with(json!({})), "plan helmrelease/web -n vault");
+    says(&ran, &["ClusterRole/web"]);
+    says_not(&ran, &["not certain", first]);
+    let mut elsewhere = with(json!({}));
+    elsewhere[1]["status"] = json!({"storageNamespace": "flux-system"});
+    elsewhere[3]["metadata"]["namespace"] = json!("flux-system");
+    says_not(&on(&elsewhere, "plan ns/vault"), &["ClusterRole/web  » later  ?", "goes first", first]);
+    says_not(&on(&with(json!({"suspend": true})), "plan ns/vault"), &[first, "ClusterRole/web"]);
+
+    let app = made(
+        ("kappctrl.k14s.io/v1alpha1", "App"),
+        "web",
+        &["finalizers.kapp-ctrl.k14s.io/delete"],
+        json!({"serviceAccountName": "deployer"}),
+    );
+    let mut kapp = running("kapp-controller");
+    kapp["metadata"]["namespace"] = json!("kapp");
+    let account = object(("v1", "ServiceAccount"), "deployer", json!({}));
+    let objects = [namespace(json!({})), app, account, kapp];
+    let ran = on(&objects, "plan ns/vault");
+    says(&ran, &["acts as ServiceAccount/deployer", "goes in this delete", "delete first, while", "gc plan apps"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    says_not(&on(&objects, "plan app/web -n vault"), &["acts as", "DEPENDS"]);
+    let [namespace, mut app, account, kapp] = objects;
+    app["metadata"]["deletionTimestamp"] = json!("2026-03-01T08:00:00Z");
+    let stays = "acts as ServiceAccount/deployer, which does not exist";
+    says(&on(&[namespace.clone(), app.clone(), kapp.clone(), at_ten()], "doctor"), &["stuck-finalizer", stays]);
+    says_not(&on(&[namespace, app, account, kapp, at_ten()], "doctor"), &[stays]);
+}
+
+/// R9.40: Kueue keeps the pods of a group until the group has ended, or its Workload is deleted.
+#[test]
+fn kueue_keeps_the_pods_of_a_group() {
+    let member =
+        |name: &str, labels: Value| labelled(pod(name, json!({"finalizers": ["kueue.x-k8s.io/managed"]})), labels);
+    let group = json!({"kueue.x-k8s.io/pod-group-name": "main"});
+    let mut workload = object(("kueue.x-k8s.io/v1beta1", "Workload"), "main", json!({}));
+    workload["spec"] = json!({});
+    let others = [workload, running("kueue-controller-manager"), at_ten()];
+    let ran = on(&[&others[..], &[member("one", group)]].concat(), "plan pod/one -n vault");
+    says(&ran, &["waits for Workload/main", "delete Workload/main first: Pod/one stays as long as that uses it"]);
+    says_not(&ran, &["WAITS: "]);
+    says_not(&on(&[&others[..], &[member("two", json!({}))]].concat(), "plan pod/two -n vault"), &["Workload/main"]);
+}
