@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     agree::{claim, object, on, running, says, says_not},
-    field::{at_ten, namespace, pod},
+    field::{at_ten, namespace, node, pod},
 };
 
 /// An object with a spec and with these finalizers.
@@ -252,6 +252,54 @@ fn what_a_controller_needs_may_go_with_the_namespace() {
     let stays = "acts as ServiceAccount/deployer, which does not exist";
     says(&on(&[namespace.clone(), app.clone(), kapp.clone(), at_ten()], "doctor"), &["stuck-finalizer", stays]);
     says_not(&on(&[namespace, app, account, kapp, at_ten()], "doctor"), &[stays]);
+}
+
+/// R9.35: nobody cleans a local volume whose Node is gone, or has been made again: it may stay, and its data isn't lost
+/// with its claim.
+#[test]
+fn a_local_volume_needs_its_node() {
+    let demands = json!([{"key": "kubernetes.io/hostname", "operator": "In", "values": ["n1"]}]);
+    let with = |provisioner: &str, name: &str, uid: &str| {
+        let mut gold = in_ceph(json!(null));
+        gold[1]["metadata"]["annotations"] = json!({"pv.kubernetes.io/provisioned-by": provisioner});
+        gold[1]["spec"]["nodeAffinity"] =
+            json!({"required": {"nodeSelectorTerms": [{"matchExpressions": demands.clone()}]}});
+        gold[1]["spec"]["csi"] = json!(null);
+        gold[1]["spec"]["local"] = json!({"path": "/mnt/x"});
+        let mut node = node("True", "2026-03-01T10:00:00Z");
+        node["metadata"]["name"] = json!(name);
+        node["metadata"]["uid"] = json!(uid);
+        on(&[gold, vec![node, at_ten()]].concat(), "plan pvc/gold -n vault")
+    };
+    let gone = "its volume may stay Released: Node/n1, which its data is on, is gone";
+    for (provisioner, name, uid, is_gone) in [
+        ("rancher.io/local-path", "n1", "a", false),
+        ("rancher.io/local-path", "n2", "a", true),
+        ("local-volume-provisioner-n1-a", "n1", "a", false),
+        ("local-volume-provisioner-n1-a", "n1", "b", true),
+        ("local-volume-provisioner-n1", "n1", "b", false),
+    ] {
+        let ran = with(provisioner, name, uid);
+        assert_eq!(ran.out.contains(gone), is_gone, "{ran}");
+        assert_eq!(ran.out.contains("DATA LOSS"), !is_gone, "{ran}");
+    }
+}
+
+/// Doctor tells of the data of those objects that a finding lets go: what another finding holds isn't lost with it.
+#[test]
+fn data_is_lost_with_what_holds_it() {
+    let deleted = json!({"deletionTimestamp": "2026-03-01T08:00:00Z", "finalizers": ["bank.dev/keys"]});
+    let mut gold = in_ceph(json!({}));
+    gold[0]["metadata"].as_object_mut().unwrap().extend(deleted.as_object().unwrap().clone());
+    let secret = object(("v1", "Secret"), "key", deleted);
+    let leaving = namespace(json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}));
+    let objects = [gold, vec![secret, leaving, at_ten()]].concat();
+    let ran = on(&objects, "doctor");
+    let of = |name: &str| {
+        let from = ran.out.split(&format!("stuck-finalizer: {name}")).nth(1).unwrap_or_else(|| panic!("{ran}"));
+        from.split('▲').next().unwrap_or_default().contains("DATA LOSS")
+    };
+    assert!(of("PersistentVolumeClaim/gold") && !of("Secret/key"), "{ran}");
 }
 
 /// R9.40: Kueue keeps the pods of a group until the group has ended, or its Workload is deleted.

@@ -17,13 +17,23 @@ use super::{
 /// Says of findings about Terminating objects which data goes in the end, and how to keep it. The others say by
 /// themselves what their remedies lose.
 pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding], wanted: &mut Needs) {
+    let of_finalizers = |finding: &Finding| {
+        matches!(finding.code, Code::StuckFinalizer | Code::SlowFinalizer | Code::ArmedDeletion) && releases(finding)
+    };
+    let own: Vec<ObjectId> = findings.iter().filter(|it| of_finalizers(it)).flat_map(|it| it.objects.clone()).collect();
+    let own: BTreeSet<ObjectId> = own.into_iter().collect();
     for finding in findings.iter_mut().filter(|finding| releases(finding)) {
         let is_leaving = |id: &ObjectId| case.snapshot().object(*id).terminating();
-        // What something else keeps, too, stays.
-        let others = finding.related.iter().filter(|id| case.stage.later().goes(**id));
+        let of_finalizer = of_finalizers(finding);
+        // What something else keeps, too, stays; and a Namespace has findings of its own about what is in it.
+        let is_told = |id: &ObjectId| of_finalizer && case.snapshot().is_namespace(*id);
+        let others = finding.related.iter().filter(|id| case.stage.later().goes(**id) && !is_told(id));
         let leaving: Vec<ObjectId> = finding.objects.iter().chain(others).copied().filter(is_leaving).collect();
         let mut released = case.released_with(&leaving);
         released.extend(held_back(case, finding));
+        if of_finalizer {
+            released.retain(|id| finding.objects.contains(id) || !own.contains(id));
+        }
         let losses = Losses::of(case, wanted, released);
         let is_known = |id: &ObjectId| !case.projection.uncertain(*id) && case.projection.state(*id) != State::Unknown;
         let told = losses.told(case, finding.objects.iter().all(is_known));

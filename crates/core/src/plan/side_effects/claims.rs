@@ -64,6 +64,10 @@ impl SideEffects<'_, '_> {
                     volume,
                 );
             }
+            Some(VolumeFacts::DELETE) if let Some(node) = self.context.lost_node(volume) => {
+                let message = format!("its volume may stay Released: {node}, which its data is on, is gone");
+                self.add_about(claim, EffectKind::DataUnreachable, message, volume);
+            }
             Some(VolumeFacts::DELETE) if let Some(kept) = self.kept(volume) => {
                 self.add_about(claim, EffectKind::DataKept, kept, volume);
             }
@@ -199,6 +203,9 @@ impl SideEffects<'_, '_> {
 
     /// A volume that is deleted because its claim is gone.
     pub(super) fn reclaimed(&mut self, volume: ObjectId) {
+        if self.context.lost_node(volume).is_some() {
+            return self.add(volume, EffectKind::DataUnreachable, "its data is on a Node that is gone");
+        }
         match self.kept(volume) {
             Some(kept) => self.add(volume, EffectKind::DataKept, kept),
             None => {

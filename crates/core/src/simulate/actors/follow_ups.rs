@@ -11,7 +11,7 @@ use crate::{
     simulate::{
         built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS},
         cause::Cause,
-        context::Assume,
+        context::{Assume, SimContext},
         controllers::{FinalizerController, unseen_provisioner},
         state::Liveness,
         world::World,
@@ -26,6 +26,38 @@ fn keeps_attached(snapshot: &Snapshot, attachment: ObjectId) -> Arc<FinalizerCon
     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
     let liveness = Liveness::Unknown(format!("it waits for {name}, which can't be detached{why}"));
     Arc::new(FinalizerController::of(Some("the volume's provisioner"), liveness))
+}
+
+/// Who deletes a volume whose Node is gone: maybe nobody.
+fn without_node(node: &str) -> Arc<FinalizerController> {
+    let liveness = Liveness::Unknown(format!("{node}, which its data is on, is gone"));
+    Arc::new(FinalizerController::of(Some("the volume's provisioner"), liveness))
+}
+
+impl SimContext<'_> {
+    /// The Node without which the provisioner of local volumes can't clean a volume, if that is gone: the volume may
+    /// stay Released (R9.35).
+    pub(crate) fn lost_node(&self, volume: ObjectId) -> Option<String> {
+        let snapshot = self.snapshot;
+        let all = self.of_resource(self.built_in.nodes.filter(|nodes| snapshot.covers(*nodes, None))?);
+        let facts = snapshot.facts.volume(volume)?;
+        let Some(VolumeDeleter::Provisioner(provisioner)) = &facts.deleted_by else { return None };
+        let of_static = provisioner.strip_prefix("local-volume-provisioner-");
+        if of_static.is_none() && (&**provisioner != "rancher.io/local-path" || facts.nodes.is_empty()) {
+            return None;
+        }
+        let is_its = |node: &ObjectId| {
+            let (name, uid) = (snapshot.name(*node), snapshot.text(snapshot.object(*node).uid));
+            let host = snapshot.label(*node, VolumeFacts::HOST_NAME).unwrap_or(name);
+            match of_static {
+                Some(made_on) => made_on == name || made_on == format!("{name}-{uid}"),
+                None => facts.nodes.iter().any(|demanded| demanded == host || demanded == name),
+            }
+        };
+        let is_gone = !all.is_empty() && !all.iter().any(is_its);
+        let name = || facts.nodes.first().map_or_else(|| "its Node".to_owned(), |name| format!("Node/{name}"));
+        is_gone.then(name)
+    }
 }
 
 impl World<'_, '_> {
@@ -96,7 +128,10 @@ impl World<'_, '_> {
             self.rests_on_others.insert(volume);
             let provisioner = match self.failing_attachments(volume).first() {
                 Some(attachment) => Some(keeps_attached(self.context.snapshot, *attachment)),
-                None => unseen_provisioner(self.context, &mut self.needs, volume),
+                None => match self.context.lost_node(volume) {
+                    Some(node) => Some(without_node(&node)),
+                    None => unseen_provisioner(self.context, &mut self.needs, volume),
+                },
             };
             if let Some(provisioner) = provisioner {
                 self.unseen_provisioners.insert(volume, provisioner);
