@@ -14,6 +14,7 @@ mod examples;
 mod exit_codes;
 mod field;
 mod findings;
+mod found;
 mod hostile;
 mod inputs;
 mod keepers;

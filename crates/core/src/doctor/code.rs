@@ -63,7 +63,7 @@ codes! {
     // Stuck deletions (§5.4).
     StuckFinalizer, "stuck-finalizer", Error,
         "a finalizer blocks a deletion, and no controller is known to remove it", [Passes, Releases];
-    SlowFinalizer, "slow-finalizer", Note,
+    SlowFinalizer, "slow-finalizer", Warning,
         "a finalizer blocks a deletion, and its controller seems to be running", [Releases];
     DeletionInProgress, "deletion-in-progress", Note, "a deletion is not done yet", [];
     StuckOnNotServed, "stuck-on-not-served", Error,

@@ -68,6 +68,12 @@ impl Commands<'_> {
         Some(self.about("get", id)?.args(["-o", "yaml"]))
     }
 
+    /// Shows what a delete of an object would do.
+    pub fn plan(self, id: ObjectId) -> Option<ShellCommand> {
+        let (object, plan) = (self.snapshot.object(id), self.kubectl.plugin("plan"));
+        Some(plan.arg(self.word(id)?)).and_then(|plan| plan.in_namespace(self.snapshot.text(object.namespace)))
+    }
+
     /// Shows an object with the names of the clients that wrote its fields.
     pub fn managed_fields(self, id: ObjectId) -> Option<ShellCommand> {
         Some(self.about("get", id)?.args(["-o", "yaml", "--show-managed-fields"]))

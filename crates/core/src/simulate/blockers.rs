@@ -338,8 +338,12 @@ fn controller_in_the_end(
     rights: &RightsGone<'_>,
 ) -> Arc<FinalizerController> {
     let question = Question { object, finalizer, exact: false };
-    let controller = finalizer_controller(world.context, &mut world.needs, &question);
+    let mut controller = finalizer_controller(world.context, &mut world.needs, &question);
     let snapshot = world.context.snapshot;
+    let namespace = snapshot.object(object).namespace;
+    if is_namespace_terminating(world, namespace) {
+        controller = controller.in_leaving_namespace(snapshot.text(finalizer));
+    }
     // Whether it was being deleted before, or its namespace was.
     let was_leaving = |id: &ObjectId| {
         let namespace = world.context.namespace_named(snapshot.object(*id).namespace);
@@ -392,7 +396,6 @@ fn controller_in_the_end(
     }
     let go = if workloads.len() == 1 { "goes" } else { "go" };
     // R9.10: in a namespace, the pods are deleted first, and nothing else before they are gone.
-    let namespace = snapshot.object(object).namespace;
     let in_namespace = |id: &ObjectId| !namespace.is_empty() && snapshot.object(*id).namespace == namespace;
     let liveness = if !is_known {
         Liveness::Unknown(format!("{names}, which may be its controller, {go} in this delete, too"))

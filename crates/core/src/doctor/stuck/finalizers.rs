@@ -19,7 +19,7 @@ use crate::{
     document::rfc3339,
     model::{
         ObjectId, ResourceId, Symbol,
-        effects::{EffectKind, Pause, Severity, When, known_finalizer},
+        effects::{EffectKind, Naming, Pause, Severity, When, known_finalizer},
     },
     plan::{OutsideEffect, effects_of},
     server::OwnDelete,
@@ -114,6 +114,7 @@ fn finding(
 ) -> Option<Finding> {
     let snapshot = case.snapshot();
     let kind = snapshot.resources.get(resource);
+    let users = Users::of(case, &holds, &objects);
     // Its controller runs, or nothing shows that a known controller doesn't.
     let expected = |(_, controller): &Hold| {
         let is_known = controller.name.is_some() && !controller.is_away();
@@ -156,7 +157,9 @@ fn finding(
     // Unless the controller is known to be away, it has a little time first.
     let young = !away && objects.iter().all(|id| may_be_at_work(case, *id));
     let waiting = waits(case, &related, &objects);
-    let needing = sorted(objects.iter().flat_map(|id| needing(case, &holds, *id)));
+    let needing = sorted(objects.iter().flat_map(|id| users.needing(*id)).copied());
+    let is_unseen = holds.iter().any(|(_, controller)| controller.unseen);
+    let is_refused = holds.iter().any(|(_, controller)| controller.refused.is_some());
     let consequence = match code {
         _ if !needing.is_empty() => {
             let (exist, need) = if needing.len() == 1 { ("exists", "needs") } else { ("exist", "need") };
@@ -179,12 +182,15 @@ fn finding(
         }
         Code::SlowFinalizer => {
             let (they_are, their) = if objects.len() == 1 { ("It is", "its") } else { ("They are", "their") };
-            match why(case, &holds, &objects) {
-                Some(_) => format!("{} as long as that is so.{waiting}", stays(&objects)),
-                None => format!(
+            match why(case, &holds, &users, &objects) {
+                None if !is_refused && !is_unseen => format!(
                     "{they_are} deleted once {their} controller is done; the controller's log says why that takes so \
                      long.{waiting}"
                 ),
+                None if is_unseen => format!(
+                    "{they_are} deleted only if {their} controller runs somewhere, which nothing shows.{waiting}"
+                ),
+                _ => format!("{} as long as that is so.{waiting}", stays(&objects)),
             }
         }
         _ => {
@@ -201,26 +207,27 @@ fn finding(
         })
         .collect();
     Some(Finding {
-        severity: if unverified && can_be_seen || young {
-            code.severity().max(Severity::Warning)
-        } else {
-            code.severity()
+        severity: match code {
+            // It takes its time.
+            Code::SlowFinalizer if !is_unseen && !is_refused && users.to_delete(case).is_empty() => Severity::Note,
+            _ if unverified && can_be_seen || young => code.severity().max(Severity::Warning),
+            _ => code.severity(),
         },
-        message: message(case, &holds, &objects)
+        message: message(case, &holds, &users, &objects)
             + match holds.len() {
                 _ if !young => "",
                 1 => " The controller that removes it may still be working.",
                 _ => " The controllers that remove them may still be working.",
             },
         consequence,
-        remedies: remedies(case, code, &holds, &fires, &objects, &related),
+        remedies: remedies(case, code, &holds, &users, &fires, &objects, &related),
         related,
         objects,
         ..Finding::of(code, format!("{} {}", kind.full_name(), one_cause(&controllers)))
     })
 }
 
-fn message(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> String {
+fn message(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId]) -> String {
     let describe = holds.iter().take(NAMED).map(|(finalizer, controller)| {
         let text = case.snapshot().text(*finalizer);
         let evidence = controller.story();
@@ -232,35 +239,34 @@ fn message(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> String {
     let mut describe: Vec<String> = describe.collect();
     describe.extend((holds.len() > NAMED).then(|| format!("{} more", thousands(holds.len() - NAMED))));
     let finalizers = if holds.len() == 1 { "the finalizer" } else { "the finalizers" };
-    let why = why(case, holds, objects).map(|why| format!(" {why}")).unwrap_or_default();
+    let runs = holds.iter().any(|(_, controller)| matches!(controller.liveness, Liveness::Alive(_)));
+    let why = why(case, holds, users, objects).or_else(|| below(case, objects).filter(|_| runs));
+    let why = why.map(|why| format!(" {why}")).unwrap_or_default();
     format!("Terminating{}, blocked by {finalizers} {}.{why}", since(case, objects), describe.join(" and "))
 }
 
 /// Why the first of some objects for which that is known is not deleted: who uses it, or what its status says. A
 /// sentence.
-fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> {
+fn why(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId]) -> Option<String> {
     let whose = |id: ObjectId| case.name(id, Some(objects[0]));
     objects.iter().find_map(|id| {
-        if let needing = needing(case, holds, *id)
-            && !needing.is_empty()
-        {
-            return Some(format!("{} waits for {}.", whose(*id), case.names(&needing, Some(*id))));
+        let needing = users.needing(*id);
+        if !needing.is_empty() {
+            return Some(format!("{} waits for {}.", whose(*id), case.names(needing, Some(*id))));
         }
         if let Some(undrained) = holds.iter().find_map(|(_, controller)| controller.undrained.first()) {
             return Some(format!("{}.", undrained.in_words(case.snapshot())));
         }
-        let users = holds.iter().flat_map(|(finalizer, _)| case.stage.users_that_keep(*id, *finalizer).found);
-        let users: Vec<ObjectId> = users.map(|user| case.stage.known_as(user, |_| true)).collect();
-        if !users.is_empty() {
+        if let Some(users) = users.found.get(id) {
             if users.iter().all(|user| case.snapshot().facts.runs_hooks(*user)) {
-                let named = case.names(&users, Some(*id));
+                let named = case.names(users, Some(*id));
                 return Some(format!("{} is a hook of the operation of {named}, which runs.", whose(*id)));
             }
             let taken = users.iter().all(|user| case.snapshot().facts.is_being_taken(*user));
             let until = if taken { " until that is ready to use" } else { "" };
             let said = users.iter().find_map(|user| case.snapshot().facts.why_not_deleted(*user));
             let said = said.map(|said| format!(", whose controller says: {said}")).unwrap_or_default();
-            return Some(format!("{} is in use by {}{until}{said}.", whose(*id), case.names(&users, Some(*id))));
+            return Some(format!("{} is in use by {}{until}{said}.", whose(*id), case.names(users, Some(*id))));
         }
         // A pause is told already.
         let said =
@@ -270,10 +276,63 @@ fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> 
     })
 }
 
-/// What is lost without an object, and exists (R9.40): while it does, nobody should remove a finalizer by hand.
-fn needing(case: &Case<'_>, holds: &[Hold], object: ObjectId) -> Vec<ObjectId> {
-    let users = holds.iter().map(|(finalizer, _)| case.stage.users_that_keep(object, *finalizer));
-    users.filter(|users| users.how.is_some_and(|how| how.need_it)).flat_map(|users| users.found).collect()
+/// Dependents that are Terminating, too: some controllers wait for these, whatever the owner reference says.
+fn below(case: &Case<'_>, objects: &[ObjectId]) -> Option<String> {
+    let dependents = objects.iter().flat_map(|id| case.graph().dependents((*id).into()).iter().copied());
+    let left = sorted(dependents.filter(|id| case.snapshot().object(*id).terminating()));
+    let (is, a_dependent) = if left.len() == 1 { ("is", "a dependent") } else { ("are", "dependents") };
+    let named = || case.names(&left, Some(objects[0]));
+    (!left.is_empty()).then(|| format!("Its controller may wait for {}: {a_dependent} that {is} Terminating.", named()))
+}
+
+/// Who uses the objects of a finding, and so keeps them (R9.40).
+#[derive(Default)]
+struct Users {
+    found: BTreeMap<ObjectId, Vec<ObjectId>>,
+    /// Those that are lost without the object: while they exist, nobody should remove a finalizer by hand.
+    needing: BTreeMap<ObjectId, Vec<ObjectId>>,
+    /// Those that a controller makes for others, and labels: it takes them away with these.
+    made: BTreeSet<ObjectId>,
+}
+
+impl Users {
+    fn of(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Users {
+        let mut users = Users::default();
+        for (id, (finalizer, _)) in objects.iter().flat_map(|id| holds.iter().map(move |hold| (*id, hold))) {
+            let keepers = case.stage.users_that_keep(id, *finalizer);
+            if keepers.how.is_some_and(|how| how.need_it) {
+                users.needing.entry(id).or_default().extend(&keepers.found);
+            }
+            if keepers.how.is_some_and(|how| matches!(how.naming, Naming::Label(_))) {
+                users.made.extend(&keepers.found);
+            }
+            if !keepers.found.is_empty() {
+                let found = keepers.found.into_iter().map(|user| case.stage.known_as(user, |_| true));
+                users.found.entry(id).or_default().extend(found);
+            }
+        }
+        users
+    }
+
+    fn needing(&self, object: ObjectId) -> &[ObjectId] {
+        self.needing.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    fn all(&self) -> Vec<ObjectId> {
+        sorted(self.found.values().flatten().copied())
+    }
+
+    /// Those that nothing deletes: they must go before what they keep. A VolumeAttachment goes by itself, unless it
+    /// fails.
+    fn to_delete(&self, case: &Case<'_>) -> Vec<ObjectId> {
+        let facts = &case.snapshot().facts;
+        let is_idle = |user: &ObjectId| {
+            let stays = case.projection.own_state(*user) == Some(State::Stuck);
+            !case.snapshot().object(*user).terminating() && (stays || facts.why_not_deleted(*user).is_some())
+        };
+        let kept = self.found.iter().filter(|(id, _)| self.needing(**id).is_empty());
+        sorted(kept.flat_map(|(_, users)| users).copied().filter(is_idle))
+    }
 }
 
 fn stays(objects: &[ObjectId]) -> &'static str {
@@ -383,6 +442,7 @@ fn remedies(
     case: &Case<'_>,
     code: Code,
     holds: &[Hold],
+    users: &Users,
     fires: &Fires,
     objects: &[ObjectId],
     related: &[ObjectId],
@@ -398,15 +458,20 @@ fn remedies(
     if code != Code::ArmedDeletion {
         remedies.push(Remedy::new("start the controller", start.clone()));
     }
-    let needed: Vec<ObjectId> = objects.iter().copied().filter(|id| !needing(case, holds, *id).is_empty()).collect();
+    let needed: Vec<ObjectId> = objects.iter().copied().filter(|id| !users.needing(*id).is_empty()).collect();
     let back_up = needed.iter().filter_map(|id| commands.get(*id));
     remedies.push(Remedy::new(format!("back {} up", it(&needed)), back_up));
     if code == Code::SlowFinalizer && needed.is_empty() {
         let look = objects.iter().take(1).filter_map(|id| commands.get(*id));
         remedies.push(Remedy::new("check the object's status and its controller", look));
     }
-    let users = objects.iter().flat_map(|id| holds.iter().map(|(finalizer, _)| (*id, *finalizer)));
-    let users = sorted(users.flat_map(|(id, finalizer)| case.stage.users_that_keep(id, finalizer).found));
+    let mut first = users.to_delete(case);
+    first.retain(|user| !users.made.contains(user));
+    let goes = if objects.len() == 1 { "it goes" } else { "they go" };
+    let named = case.names(&first, objects.first().copied());
+    let plans = first.iter().take(NAMED).filter_map(|user| commands.plan(*user));
+    remedies.push(Remedy::new(format!("delete {named} first: then {goes}. See what that takes along"), plans));
+    let users = users.all();
     let ends = json!({"status": {"operationState": {"phase": "Terminating"}}});
     let operations = users.iter().filter(|user| case.snapshot().facts.runs_hooks(**user));
     let end = operations.filter_map(|user| commands.merge(*user, &ends));

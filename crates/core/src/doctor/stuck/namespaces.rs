@@ -215,6 +215,9 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     if said.iter().any(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure") {
         remedies.push(see("see which APIs do not answer", "apiservices"));
     }
+    if said.iter().any(|condition| condition.kind == "NamespaceDeletionGroupVersionParsingFailure") {
+        remedies.push(see("see which API has a version that is none, and remove it", "apiservices"));
+    }
     let is_told = refused(case, id).is_some();
     let converted = said.iter().filter(|condition| condition.fails()).find_map(|it| unconverted(case, &it.message));
     if let Some((definition, by)) = converted {

@@ -126,6 +126,8 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     reasons.extend(said.iter().map(|condition| format!("the API server says {}", condition.in_words())));
     let whose = if objects.len() == 1 { String::new() } else { format!(" {}:", case.name(first, Some(first))) };
     let goes = if objects.len() == 1 { "It goes" } else { "They go" };
+    // The dump may be from any later time.
+    let is_untimed = !case.live && snapshot.is_namespace(first) && case.going_for(first).is_none();
     let waits_for_hidden = !snapshot.may_hide_blockers(&objects).is_empty();
     Finding {
         message: format!(
@@ -134,6 +136,10 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             sentence(&reasons.join("; "), whose.is_empty())
         ),
         consequence: match state {
+            State::Waiting if is_untimed => format!(
+                "{goes} once that is done, mostly within a minute. Nothing in the dump tells whether that is over; if \
+                 it is, the namespace controller makes no progress."
+            ),
             State::Waiting if waits_for_hidden => {
                 format!("{goes} once that is done. Dependents that could not be read may keep {}.", it(&objects))
             }

@@ -23,6 +23,8 @@ pub struct AddOn {
     leases: &'static [&'static str],
     /// It may run where the cluster doesn't show it, for instance in a cloud's control plane.
     pub may_run_outside: bool,
+    /// It leaves its finalizers on objects of others when it goes: only where it is seen, it is said to remove them.
+    pub often_left: bool,
     /// Unless a setting names other namespaces, it handles what is in its own.
     pub own_namespace: bool,
 }
@@ -37,6 +39,7 @@ const NONE: AddOn = AddOn {
     labels: &[],
     leases: &[],
     may_run_outside: false,
+    often_left: false,
     own_namespace: false,
 };
 
@@ -248,6 +251,14 @@ const ADD_ONS: &[AddOn] = &[
         workloads: &["azureserviceoperator-controller-manager", "azure-service-operator-controller-manager"],
         ..NONE
     },
+    // aws/aws-application-networking-k8s config/manager/manager.yaml: of VPC Lattice, which has no load balancers.
+    AddOn {
+        name: "the AWS Gateway API Controller",
+        domains: &["gateway.k8s.aws/resources", "httproute.k8s.aws", "grpcroute.k8s.aws", "serviceexport.k8s.aws"],
+        workloads: &["gateway-api-controller", "aws-gateway-controller-chart"],
+        may_run_outside: true,
+        ..NONE
+    },
     // kubernetes-sigs/aws-load-balancer-controller helm/aws-load-balancer-controller; EKS Auto Mode runs its own.
     AddOn {
         name: "the AWS Load Balancer Controller",
@@ -296,6 +307,15 @@ const ADD_ONS: &[AddOn] = &[
     AddOn { name: "Kueue", domains: &["kueue.x-k8s.io"], workloads: &["kueue-controller-manager"], ..NONE },
     // rook/rook deploy/charts/rook-ceph/templates/deployment.yaml
     AddOn { name: "Rook", domains: &["ceph.rook.io"], workloads: &["rook-ceph-operator"], ..NONE },
+    // ray-project/kuberay helm-chart/kuberay-operator/templates/deployment.yaml
+    AddOn { name: "KubeRay", domains: &["ray.io"], workloads: &["kuberay-operator"], ..NONE },
+    // libopenstorage/operator deploy/operator.yaml
+    AddOn {
+        name: "the Portworx operator",
+        domains: &[".libopenstorage.org"],
+        workloads: &["portworx-operator"],
+        ..NONE
+    },
     // percona/percona-helm-charts charts/pxc-operator and others: one operator for each database.
     AddOn { name: "the Percona operator", domains: &[".percona.com"], ..NONE },
     // strimzi/strimzi-kafka-operator: the topic operator runs beside the user operator, or alone.
@@ -439,6 +459,41 @@ const ADD_ONS: &[AddOn] = &[
         domains: &["wrangler.cattle.io"],
         groups: &["helm.cattle.io"],
         may_run_outside: true,
+        ..NONE
+    },
+    // k3s-io/k3s pkg/etcd/controller.go, pkg/node/controller.go; RKE2 is built on it.
+    AddOn {
+        name: "the server of k3s or RKE2",
+        domains: &["wrangler.cattle.io"],
+        groups: &[""],
+        kinds: &["Node"],
+        may_run_outside: true,
+        ..NONE
+    },
+    // rancher/rancher chart/templates/deployment.yaml; rancher/rancher-cleanup cleanup.sh. In the clusters that it
+    // manages, it acts through its agent.
+    AddOn {
+        name: "Rancher",
+        domains: &[".controller.cattle.io"],
+        workloads: &["rancher"],
+        beginnings: &["cattle-cluster-agent"],
+        often_left: true,
+        ..NONE
+    },
+    AddOn {
+        name: "Rancher",
+        domains: &["wrangler.cattle.io"],
+        groups: &[
+            "management.cattle.io",
+            "provisioning.cattle.io",
+            "project.cattle.io",
+            "cluster.cattle.io",
+            "rke.cattle.io",
+            "rbac.authorization.k8s.io",
+        ],
+        workloads: &["rancher"],
+        beginnings: &["cattle-cluster-agent"],
+        often_left: true,
         ..NONE
     },
     // operator-framework/operator-lifecycle-manager deploy/chart/templates/0000_50_olm_07-olm-operator.deployment.yaml

@@ -397,11 +397,11 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "elbv2.k8s.aws/resources",
         &[("elbv2.k8s.aws", "TargetGroupBinding")],
         "the AWS Load Balancer Controller",
-        (LoadBalancerReleased, "its targets are removed from the load balancer's target group", None),
+        (CleanedUp, "its targets are removed from the load balancer's target group", None),
         "kubernetes-sigs/aws-load-balancer-controller controllers/elbv2/targetgroupbinding_controller.go",
     ),
     acts(
-        "gateway.k8s.aws/*",
+        "gateway.k8s.aws/*lb",
         &[("gateway.networking.k8s.io", "Gateway")],
         "the AWS Load Balancer Controller",
         (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
@@ -530,7 +530,7 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "objectbucket.io/finalizer",
         &[("objectbucket.io", "ObjectBucketClaim"), ("objectbucket.io", "ObjectBucket")],
         "the bucket's provisioner",
-        (DataLost, "the bucket is deleted with all that is in it, unless its StorageClass says Retain", None),
+        (DataLost, "the bucket is deleted with all that is in it", Some(Policy::Bucket)),
         "kube-object-storage/lib-bucket-provisioner pkg/provisioner/controller.go",
     ),
     protects(
@@ -696,6 +696,11 @@ impl KnownFinalizer {
             FinalizerEffect::Nothing => None,
         }
     }
+}
+
+/// Whether objects with the same finalizer share what its controller deletes with the last of them.
+pub(crate) fn is_of_a_group(finalizer: &str) -> bool {
+    finalizer.starts_with("group.ingress.k8s.aws/")
 }
 
 /// The entry for a finalizer on an object of this kind.

@@ -17,13 +17,14 @@ pub use finalizers::{FinalizerEffect, KnownFinalizer, When};
 
 pub use add_ons::{AddOn, add_on};
 pub(crate) use add_ons::{is_of_another, is_within};
+pub(crate) use finalizers::is_of_a_group;
 pub use finalizers::known_finalizer;
 pub use pauses::Pause;
 pub(crate) use pauses::matches_pattern;
 pub(crate) use pauses::pauses_with_its_cluster;
 pub use policies::{Policy, PolicyEffect, PolicyFacts};
 pub use users::{KnownUsers, Naming, known_users};
-pub(crate) use users::{hook, names_used, used};
+pub(crate) use users::{creates_first, hook, names_used, used};
 
 use serde::Serialize;
 

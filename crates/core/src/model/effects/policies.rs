@@ -68,6 +68,8 @@ pub enum Policy {
     MariaDb,
     /// `spec.pools[].reclaimStorage`, once the Tenant is gone.
     Minio,
+    /// `spec.reclaimPolicy` of an ObjectBucket; a claim names that.
+    Bucket,
 }
 
 /// A policy that is one field.
@@ -169,6 +171,11 @@ const DEADLINE: &str = "spec.terminationGracePeriod";
 const RELEASED_IN: &str = "status.storageNamespace";
 /// The ServiceAccount as which Flux and kapp-controller act.
 const ACCOUNT: &str = "spec.serviceAccountName";
+/// The controller of a GatewayClass.
+const CONTROLLER: &str = "spec.controllerName";
+/// The ObjectBucket of a claim, and what becomes of the bucket.
+const BUCKET: &str = "spec.objectBucketName";
+const RECLAIM: &str = "spec.reclaimPolicy";
 
 /// The Namespace that Argo CD deploys to, kept only if it makes that where it is missing.
 const MADE_NAMESPACE: &str = "spec.destination.namespace";
@@ -242,6 +249,7 @@ impl Policy {
             Policy::ConfigConnector => (&[], Some(CONFIG_CONNECTOR)),
             Policy::AzureServiceOperator => (&[], Some(AZURE)),
             Policy::Strimzi => (&[], Some(STRIMZI)),
+            Policy::Bucket => (&[BUCKET, RECLAIM], None),
             _ => (&[], None),
         }
     }
@@ -289,6 +297,7 @@ impl Policy {
             Policy::ConfigConnector => annotation(CONFIG_CONNECTOR, "abandon"),
             Policy::AzureServiceOperator => annotation(AZURE, "detach-on-delete"),
             Policy::Strimzi => annotation(STRIMZI, "false"),
+            Policy::Bucket => return facts.get(RECLAIM).map(|_| json!({"spec": {"reclaimPolicy": "Retain"}})),
             _ => return None,
         })
     }
@@ -363,6 +372,12 @@ impl Policy {
                 Some(_) => PolicyEffect::Keep("reconcile-policy skip"),
             },
             Policy::Strimzi if facts.is(STRIMZI, "false") => PolicyEffect::Keep("it is not managed"),
+            // rook/rook deploy/examples/storageclass-bucket-retain.yaml
+            Policy::Bucket => match facts.get(RECLAIM) {
+                Some("Retain") => PolicyEffect::Keep("reclaimPolicy Retain"),
+                Some(_) => PolicyEffect::Act(""),
+                None => PolicyEffect::Act("unless its ObjectBucket says Retain"),
+            },
             _ => PolicyEffect::Act(""),
         }
     }
@@ -372,6 +387,9 @@ impl PolicyFacts {
     /// The kind that configures Zalando's operator.
     pub(crate) const ZALANDO: (&'static str, &'static str) = ("acid.zalan.do", "OperatorConfiguration");
 
+    /// Its controller is known only by its name.
+    pub(crate) const GATEWAY_CLASS: (&'static str, &'static str) = ("gateway.networking.k8s.io", "GatewayClass");
+
     /// Karpenter's kind for a Node and its instance.
     pub(crate) const NODE_CLAIM: (&'static str, &'static str) = ("karpenter.sh", "NodeClaim");
 
@@ -380,7 +398,7 @@ impl PolicyFacts {
         let has_policy = |finalizer: &'t str| Policy::of(group, kind, std::iter::once(finalizer)).is_some();
         Policy::of_applier(group, kind).is_some()
             || Policy::without_finalizer(group, kind).is_some()
-            || (group, kind) == PolicyFacts::ZALANDO
+            || matches!((group, kind), PolicyFacts::ZALANDO | PolicyFacts::GATEWAY_CLASS)
             || names_by_field(group, kind)
             || finalizers.any(|finalizer| has_policy(finalizer) || Pause::is_possible(finalizer))
     }
@@ -398,6 +416,7 @@ impl PolicyFacts {
         match (group, kind) {
             PolicyFacts::ZALANDO => facts.keep_field(DELETES_CLAIMS, object),
             PolicyFacts::NODE_CLAIM => facts.keep_field(DEADLINE, object),
+            PolicyFacts::GATEWAY_CLASS => facts.keep_field(CONTROLLER, object),
             _ => {}
         }
         Some(facts)
@@ -440,6 +459,16 @@ impl PolicyFacts {
     /// The namespace in which Helm keeps its release: by default, its own.
     pub fn released_in<'t>(&'t self, own: &'t str) -> &'t str {
         self.get(RELEASED_IN).filter(|name| !name.is_empty()).unwrap_or(own)
+    }
+
+    /// The controller that a GatewayClass names.
+    pub(crate) fn controller(&self) -> Option<&str> {
+        self.get(CONTROLLER)
+    }
+
+    /// The ObjectBucket that a claim of a bucket names.
+    pub(crate) fn bucket(&self) -> Option<&str> {
+        self.get(BUCKET)
     }
 
     fn get(&self, field: &str) -> Option<&str> {

@@ -224,6 +224,17 @@ const USERS: &[KnownUsers] = &[
     },
 ];
 
+/// What controllers create in the namespace of an object before they remove their finalizer.
+const CREATED_FIRST: [(&str, &str); 1] = [
+    // ray-project/kuberay ray-operator/controllers/ray/raycluster_controller.go:rayClusterReconcile
+    ("ray.io/gcs-ft-redis-cleanup-finalizer", "a Job"),
+];
+
+/// What the controller of this finalizer must create first, if anything.
+pub(crate) fn creates_first(finalizer: &str) -> Option<&'static str> {
+    CREATED_FIRST.iter().find(|(known, _)| *known == finalizer).map(|(_, what)| *what)
+}
+
 /// What keeps this finalizer of an object of a kind in its place.
 pub fn known_users<'t>(finalizer: &'t str, kind: &'t str) -> impl Iterator<Item = &'static KnownUsers> + 't {
     let keeps = move |users: &&KnownUsers| matches_pattern(users.finalizer, finalizer);

@@ -10,10 +10,11 @@ const LONGEST: usize = 200;
 
 /// Where a status tells an error besides its conditions: of VolumeAttachments (storage.k8s.io/v1), of kapp's Apps, and
 /// of others.
-const ERRORS: [&str; 5] = ["detachError", "error", "errorMessage", "failureMessage", "usefulErrorMessage"];
+const ERRORS: [&str; 6] =
+    ["detachError", "attachError", "error", "errorMessage", "failureMessage", "usefulErrorMessage"];
 
 /// What is in the type of a condition that means trouble if it is true, and in messages about trouble.
-const TROUBLE: [&str; 12] = [
+const TROUBLE: [&str; 14] = [
     "error",
     "fail",
     "stalled",
@@ -26,6 +27,9 @@ const TROUBLE: [&str; 12] = [
     "conflict",
     "cannot",
     "denied",
+    // aws-controllers-k8s/runtime apis/core/v1alpha1/conditions.go
+    "ack.recoverable",
+    "ack.terminal",
 ];
 /// How the types of conditions end that are as they should be if they are true.
 const WELL: [&str; 6] = ["Ready", "Available", "Succeeded", "Healthy", "Completed", "Synced"];
@@ -74,13 +78,15 @@ pub fn read_said(group: &str, kind: &str, object: &Value) -> Vec<String> {
     let seconds = |time: &Value| time.as_i64().or_else(|| unix_seconds(time.as_str()?));
     // `Value::pointer` takes memory, and this is asked of every object.
     let deleted = || object.get("metadata")?.get("deletionTimestamp").and_then(seconds);
-    let Some(deleted) = may_say_why(group, kind).then(deleted).flatten() else { return Vec::new() };
-    let Some(status) = object.get("status") else { return Vec::new() };
+    // One that can't attach a volume that is being deleted is not deleted itself.
+    let attaches = || (kind == "VolumeAttachment").then_some(0);
+    let deleted = may_say_why(group, kind).then(|| deleted().or_else(attaches)).flatten();
+    let (Some(deleted), Some(status)) = (deleted, object.get("status")) else { return Vec::new() };
     let told = |key: &str| {
         let text = status.get(key).and_then(|told| told.as_str().or_else(|| told.get("message")?.as_str()));
         text.map(in_one_line).filter(|text| !text.is_empty())
     };
-    if let Some(message) = told(ERRORS[0]) {
+    if let Some(message) = told(ERRORS[0]).or_else(|| told(ERRORS[1])) {
         return vec![message];
     }
     let conditions = status.get("conditions").and_then(Value::as_array);

@@ -5,13 +5,16 @@ use std::borrow::Cow;
 use crate::{
     model::{
         ObjectId, Snapshot, Symbol,
-        effects::{EffectKind, FinalizerEffect, Inventory, InventoryObject, Policy, PolicyEffect, known_finalizer},
+        effects::{
+            EffectKind, FinalizerEffect, Inventory, InventoryObject, Policy, PolicyEffect, is_of_a_group,
+            known_finalizer,
+        },
     },
     plan::{
         outcome::{Outcome, Plan},
         reaction::OutsideEffect,
     },
-    simulate::{Cause, Start},
+    simulate::{Cause, Start, recreators::Survival},
     wording::{count, some_of},
 };
 
@@ -122,6 +125,11 @@ impl SideEffects<'_, '_> {
                 Some(FinalizerEffect::Nothing) => {}
                 Some(FinalizerEffect::Acts(kind, _, _))
                     if self.effects[first..].iter().any(|effect| effect.kind == kind) => {}
+                Some(FinalizerEffect::Acts(..)) if let Some(other) = self.shared_with(object, *finalizer) => {
+                    let named = snapshot.located(other, Some(snapshot.namespace(object)));
+                    let message = format!("its rules are removed from the load balancer, which {named} keeps");
+                    self.add_about(object, EffectKind::CleanedUp, message, other);
+                }
                 Some(FinalizerEffect::Acts(kind, message, None)) => self.add(object, kind, message),
                 Some(FinalizerEffect::Acts(kind, message, Some(policy))) => {
                     self.add_by_policy(object, kind, message, policy)
@@ -146,6 +154,18 @@ impl SideEffects<'_, '_> {
             let volumes = claims.iter().filter_map(|claim| index.volume_of(snapshot, *claim));
             self.add_unread(object, EffectKind::DataLost, message, volumes);
         }
+    }
+
+    /// Another that stays, and shares with an object what the controller of this finalizer deletes with the last.
+    fn shared_with(&self, object: ObjectId, finalizer: Symbol) -> Option<ObjectId> {
+        let (context, snapshot) = (self.context, self.context.snapshot);
+        let others = || context.of_resource(snapshot.object(object).resource).iter().copied();
+        let shares = |other: &ObjectId| {
+            let found = snapshot.object(*other);
+            *other != object && found.finalizers.contains(&finalizer) && !found.terminating()
+        };
+        let is_group = is_of_a_group(snapshot.text(finalizer));
+        is_group.then(|| others().filter(shares).find(|other| self.survival(*other) != Survival::Removed))?
     }
 
     /// An effect, unless the object's own policy prevents it.

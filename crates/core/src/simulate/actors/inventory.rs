@@ -21,7 +21,7 @@ impl SimContext<'_> {
         policy: Policy,
         facts: &PolicyFacts,
     ) -> PolicyEffect {
-        let says = policy.says(facts);
+        let says = policy.says(self.bucket_of(needs, facts).unwrap_or(facts));
         let is_asked = !policy.needs_account() && matches!(says, PolicyEffect::Act(_));
         let Some(name) = facts.account().filter(|_| is_asked) else { return says };
         match self.account_of(object, name) {
@@ -45,6 +45,16 @@ impl SimContext<'_> {
         known.policy().filter(|policy| policy.needs_account())?;
         let name = snapshot.facts.policy(object)?.account()?;
         Some((name, self.account_of(object, name)?))
+    }
+
+    /// What the ObjectBucket says that a claim with these facts names, as far as was read.
+    fn bucket_of(&self, needs: &mut Needs, claim: &PolicyFacts) -> Option<&PolicyFacts> {
+        let snapshot = self.snapshot;
+        let buckets = snapshot.resources.by_group_kind("objectbucket.io", "ObjectBucket")?;
+        let bucket = snapshot.look_up_named(buckets, "", claim.bucket()?).object()?;
+        let facts = snapshot.facts.policy(bucket);
+        needs.facts.extend(facts.is_none().then_some(bucket));
+        facts
     }
 
     /// Whether a ServiceAccount in the namespace of an object exists.

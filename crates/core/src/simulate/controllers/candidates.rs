@@ -9,7 +9,11 @@ use crate::model::{
     resources::{group_of, is_built_in_group},
 };
 
-use super::{super::context::SimContext, driver::Driver, workloads::all};
+use super::{
+    super::context::SimContext,
+    driver::{Driver, ROLES, has_role},
+    workloads::all,
+};
 
 /// Labels that name an application or what it is a part of.
 const NAME_LABELS: [&str; 5] =
@@ -21,7 +25,8 @@ const OLM_COMPONENT: &str = "operators.coreos.com/";
 
 /// Domains of frameworks' finalizers, which any operator may have: nolar/kopf kopf/_cogs/configs/configuration.py,
 /// operator-framework/helm-operator-plugins pkg/reconciler/reconciler.go, rancher/wrangler pkg/generic/remove.go.
-const FRAMEWORKS: [&str; 4] = ["kopf.zalando.org", "kopf.dev", "sdk.operatorframework.io", "wrangler.cattle.io"];
+const FRAMEWORKS: [&str; 5] =
+    ["kopf.zalando.org", "kopf.dev", "sdk.operatorframework.io", "wrangler.cattle.io", "uninstall-helm-release"];
 
 /// Parts of a domain that identify no controller.
 const COMMON: [&str; 16] = [
@@ -43,10 +48,6 @@ const COMMON: [&str; 16] = [
     "cluster",
 ];
 
-/// What follows the first word of an operator's name, if that is of its finalizer's domain.
-const ROLES: [&str; 5] =
-    ["-operator-controller-manager", "-controller-manager", "-operator", "-controller", "-manager"];
-
 /// The finalizer of an object, and what is known of its controller.
 pub(super) struct Asked<'a> {
     pub(super) object: ObjectId,
@@ -64,13 +65,10 @@ pub(super) fn is_called(snapshot: &Snapshot, workload: ObjectId, add_on: &AddOn,
         || snapshot.label(workload, NAME_LABELS[0]).is_some_and(|name| add_on.is_called(name, group))
 }
 
-/// Whether a workload may be the controller of this finalizer, on objects of this group, by its name and labels. A
-/// first guess, which reads nothing.
-pub(super) fn may_control(snapshot: &Snapshot, workload: ObjectId, finalizer: &str, group: &str) -> bool {
+/// Whether a workload is called as controllers are, of whatever.
+pub(super) fn is_telling(snapshot: &Snapshot, workload: ObjectId) -> bool {
     const TELLING: [&str; 5] = ["operator", "controller", "controllers", "manager", "provider"];
-    let words = words_of(finalizer, group);
-    let is_telling = |name: &str| name.split('-').any(|part| TELLING.contains(&part)) || hits(name, &words) > 0;
-    names_of(snapshot, workload).any(is_telling)
+    names_of(snapshot, workload).any(|name| name.split('-').any(|part| TELLING.contains(&part)))
 }
 
 /// A workload's name, and its labels that name an application.
@@ -82,14 +80,19 @@ fn names_of(snapshot: &Snapshot, workload: ObjectId) -> impl Iterator<Item = &st
 
 /// The words of the finalizer's domain and of the object's group that may identify the controller.
 fn words_of<'a>(finalizer: &'a str, group: &'a str) -> Vec<&'a str> {
-    let domain = finalizer.split('/').next().unwrap_or(finalizer);
-    let domain = Some(domain).filter(|domain| !FRAMEWORKS.iter().any(|framework| is_within(domain, framework)));
+    let domain = finalizer.split('/').next().filter(|_| framework(finalizer).is_none());
     let group = Some(group).filter(|group| !is_built_in_group(group) && !group.ends_with(".k8s.io"));
     let words = domain.into_iter().chain(group).flat_map(|text| text.rsplit('.').skip(1));
     let mut words: Vec<&str> = words.filter(|word| word.len() > 1 && !COMMON.contains(word)).collect();
     words.sort_unstable();
     words.dedup();
     words
+}
+
+/// The framework that a finalizer is of, by its domain.
+pub(super) fn framework(finalizer: &str) -> Option<&'static str> {
+    let domain = finalizer.split('/').next().unwrap_or(finalizer);
+    FRAMEWORKS.into_iter().find(|framework| is_within(domain, framework))
 }
 
 /// How many of these words a name has as a part. Of a short word, it is the first part.
@@ -101,18 +104,17 @@ fn hits(name: &str, words: &[&str]) -> usize {
     words.iter().filter(is_in).count()
 }
 
-/// Whether a workload is called as operators are.
-pub(super) fn has_role(snapshot: &Snapshot, workload: ObjectId) -> bool {
-    ROLES.iter().any(|role| snapshot.text(snapshot.object(workload).name).ends_with(role))
-}
-
 /// Whether a name is that of an operator of this word, as most are called: `pg-operator` for `pg` and `pg-operator`,
-/// `cass-operator` for `cassandra`, `rabbitmq-cluster-operator` for `rabbitmqclusters`.
+/// `cass-operator` for `cassandra`, `rabbitmq-cluster-operator` for `rabbitmqclusters`, `kuberay-operator` for `ray`.
 fn is_called_after(name: &str, word: &str) -> bool {
     let squashed = |text: &str| text.replace('-', "");
+    let is_stem = |stem: &str| {
+        stem == word || stem.len() > 3 && !COMMON.contains(&stem) && squashed(word).starts_with(&squashed(stem))
+    };
     name == word && word.contains('-')
         || ROLES.iter().find_map(|role| name.strip_suffix(role)).is_some_and(|stem| {
-            stem == word || stem.len() > 3 && !COMMON.contains(&stem) && squashed(word).starts_with(&squashed(stem))
+            let of_kube = stem.strip_prefix("kube").map(|rest| rest.trim_start_matches('-'));
+            is_stem(stem) || of_kube.is_some_and(is_stem)
         })
 }
 
@@ -127,33 +129,34 @@ pub(super) fn of_definitions_owner(context: &SimContext<'_>, resource: ResourceI
     all(context).filter(|id| object(*id).owners.iter().any(|owner| owns(owner.uid))).collect()
 }
 
-/// The workloads that may be the controller: components of the add-on; else those that the object, its CRD's labels or
-/// its conversion webhook name; and those that are called after the finalizer's domain or the object's group. Whether
-/// each of them is called as its controller would be.
-pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<(ObjectId, bool)> {
+/// Those of `among` that may be the controller: components of the add-on; else those that the object, its CRD's labels
+/// or its conversion webhook name; and those that are called after the finalizer's domain or the object's group.
+/// Whether each of them is called as its controller would be.
+pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>, among: &[ObjectId]) -> Vec<(ObjectId, bool)> {
+    let among = || among.iter().copied();
     let snapshot = context.snapshot;
     let name_of = |id: ObjectId| snapshot.text(snapshot.object(id).name);
-    let is_free = |id: &ObjectId| !is_of_another(name_of(*id), asked.group, asked.add_on);
-    let words = words_of(asked.finalizer, asked.group);
     let is_of_driver = |id: ObjectId| asked.driver.is_some_and(|driver| driver.is_run_by(snapshot, id));
+    let is_free = |id: &ObjectId| is_of_driver(*id) || !is_of_another(name_of(*id), asked.group, asked.add_on);
+    let words = words_of(asked.finalizer, asked.group);
     let is_its = |name: &str| words.iter().any(|word| is_called_after(name, word));
     let called = |id: ObjectId| is_of_driver(id) || names_of(snapshot, id).any(is_its);
     if let Some(add_on) = asked.add_on.filter(|add_on| !add_on.is_only_a_name()) {
         let is_part = |text: &str| add_on.labels.contains(&text) || add_on.may_be_called(text);
-        let parts = all(context).filter(|id| is_of_driver(*id) || names_of(snapshot, *id).any(is_part));
+        let parts = among().filter(|id| is_of_driver(*id) || names_of(snapshot, *id).any(is_part));
         return parts.filter(is_free).map(|id| (id, called(id))).collect();
     }
-    let named = by_kind(context, asked);
+    let named = by_kind(context, asked, among());
     let is_after = |id: ObjectId| {
         let hits = names_of(snapshot, id).map(|name| hits(name, &words)).max().unwrap_or(0);
-        hits.max(usize::from(is_of_kind(snapshot, id, asked, &words)))
+        hits.max(usize::from(is_of_driver(id) || is_of_kind(snapshot, id, asked, &words)))
     };
     // What the operator makes for its objects is no operator.
     let is_made = |id: &ObjectId| {
         let owners = &snapshot.object(*id).owners;
         owners.iter().any(|owner| group_of(snapshot.text(owner.api_version)) == asked.group)
     };
-    let mut after: Vec<(ObjectId, usize)> = all(context)
+    let mut after: Vec<(ObjectId, usize)> = among()
         .map(|id| (id, is_after(id)))
         .filter(|(id, hits)| *hits > 0 && is_free(id) && !is_made(id) && !named.contains(id))
         .collect();
@@ -175,7 +178,7 @@ fn is_of_kind(snapshot: &Snapshot, workload: ObjectId, asked: &Asked<'_>, words:
 }
 
 /// The workloads that the kind itself names, the most telling first.
-fn by_kind(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<ObjectId> {
+fn by_kind(context: &SimContext<'_>, asked: &Asked<'_>, among: impl Iterator<Item = ObjectId>) -> Vec<ObjectId> {
     let snapshot = context.snapshot;
     let definition = context.definition_of(asked.resource);
     let owned = of_definitions_owner(context, asked.resource);
@@ -201,7 +204,7 @@ fn by_kind(context: &SimContext<'_>, asked: &Asked<'_>) -> Vec<ObjectId> {
         () if is_beside_webhook(id) => Some(3),
         () => None,
     };
-    let mut ranked: Vec<(u8, ObjectId)> = all(context).filter_map(|id| Some((rank(&id)?, id))).collect();
+    let mut ranked: Vec<(u8, ObjectId)> = among.filter_map(|id| Some((rank(&id)?, id))).collect();
     ranked.sort_by_key(|(rank, _)| *rank);
     ranked.into_iter().map(|(_, id)| id).collect()
 }

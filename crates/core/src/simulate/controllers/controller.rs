@@ -5,7 +5,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    model::{ObjectId, Snapshot, Symbol, effects::Pause, facts::PodFacts},
+    model::{
+        ObjectId, Snapshot, Symbol,
+        effects::{Pause, creates_first},
+        facts::PodFacts,
+    },
     simulate::state::{BlockedBy, Liveness},
 };
 
@@ -25,6 +29,10 @@ pub struct FinalizerController {
     pub running: Vec<ObjectId>,
     /// The workloads that are called as its controller would be, if nothing else points to one.
     pub may_be: Vec<ObjectId>,
+    /// All that could show it was read, and nothing is it or may be it.
+    pub unseen: bool,
+    /// What it must create first, in a namespace that is being deleted and so refuses that.
+    pub refused: Option<&'static str>,
     /// Whether all of these go in the simulated delete.
     pub goes: bool,
     /// What goes in the simulated delete and lets it change the object (R9.46).
@@ -85,11 +93,25 @@ impl FinalizerController {
             failing,
             running,
             may_be,
+            unseen: false,
+            refused: None,
             goes: false,
             loses,
             paused: None,
             undrained: Vec::new(),
         }
+    }
+
+    /// This controller where the namespace of the object is being deleted, in which it must create something first.
+    pub(crate) fn in_leaving_namespace(self: Arc<Self>, finalizer: &str) -> Arc<Self> {
+        let Some(first) = creates_first(finalizer).filter(|_| matches!(self.liveness, Liveness::Alive(_))) else {
+            return self;
+        };
+        let evidence = self.liveness.evidence();
+        let liveness = Liveness::Unknown(format!(
+            "{evidence}, and must create {first} first, which a namespace that is being deleted refuses"
+        ));
+        Arc::new(FinalizerController { liveness, refused: Some(first), ..(*self).clone() })
     }
 
     /// Whether there is evidence that it is not running.

@@ -14,7 +14,7 @@ use super::{
     super::{context::SimContext, liveness::of_lease, needs::Needs, state::Liveness},
     FinalizerController,
     candidates::{self, Asked, is_called},
-    driver::Driver,
+    driver::{Driver, has_role},
     index::Scope,
     recorded::{AddedBy, added_by, adds_it_to_others, in_kebab_case, is_applier, is_default_name},
     scope::scope,
@@ -33,6 +33,8 @@ struct Evidence {
     failing: Vec<ObjectId>,
     running: Vec<ObjectId>,
     may_be: Vec<ObjectId>,
+    /// All was read, and nothing is it.
+    unseen: bool,
 }
 
 impl Evidence {
@@ -112,7 +114,8 @@ pub(super) fn judge(
         |program: &&str| add_on.is_none_or(|add_on| !add_on.has_names() || add_on.is_called(program, asked.group));
     let program = own.filter(is_its).or(of_others);
     // Each controller of a CSI driver has a leader.
-    let of_driver = driver.map(Driver::leases).unwrap_or_else(|| program.map(str::to_owned).into_iter().collect());
+    let of_driver = driver.filter(|driver| driver.itself().is_none()).map(Driver::leases);
+    let of_driver = of_driver.unwrap_or_else(|| program.map(str::to_owned).into_iter().collect());
 
     let mut evidence = Evidence::default();
     let scoped = Scoped::of(context, needs, &asked, by_name(context, &asked, program));
@@ -155,14 +158,19 @@ pub(super) fn judge(
     };
     let known = known_finalizer(text, &resource.group, &resource.kind).map(|known| known.by);
     let away = matches!(liveness, Liveness::Away(_));
+    // Nobody is asked to install again what was removed without its finalizers.
+    let is_gone = matches!(liveness, Liveness::Unread(_)) || away && evidence.idle.is_none();
+    let is_told = |add_on: &&AddOn| !add_on.often_left || !is_gone;
     FinalizerController {
-        name: known.or(add_on.map(|add_on| add_on.name)).filter(|_| expected),
+        name: known.or(add_on.filter(is_told).map(|add_on| add_on.name)).filter(|_| expected),
         manager,
         liveness,
         idle: evidence.idle.filter(|_| away),
         failing: if away { evidence.failing } else { Vec::new() },
         running: evidence.running,
         may_be: evidence.may_be,
+        unseen: evidence.unseen,
+        refused: None,
         goes: false,
         loses: Vec::new(),
         paused: None,
@@ -270,6 +278,7 @@ fn without_evidence(
     if let Some(driver) = asked.driver.filter(|driver| driver.provisions()) {
         let may_be = workloads::all(context).filter(|id| driver.may_be_run_by(snapshot, *id));
         evidence.may_be = may_be.take(LOOKED_AT).collect();
+        evidence.unseen = evidence.may_be.is_empty() && all_read;
         return match evidence.may_be.first() {
             Some(first) => Liveness::Unknown(format!("{} may be its controller", workloads::name(snapshot, *first))),
             None if !all_read => unread(),
@@ -279,12 +288,19 @@ fn without_evidence(
     if let Some(possible) = possible(context, needs, asked, program, evidence) {
         return possible;
     }
+    let is_framework = candidates::framework(asked.finalizer).is_some();
+    evidence.unseen = all_read && asked.add_on.map_or(is_framework, |add_on| add_on.may_run_outside);
     match (asked.add_on, added_by) {
         (Some(_), _) if !all_read => unread(),
         (Some(add_on), _) if add_on.may_run_outside => Liveness::Unknown(format!(
             "no evidence: the cluster has no workload of {}, which may run outside of it",
-            add_on.name
+            asked.driver.and_then(Driver::itself).unwrap_or(add_on.name)
         )),
+        (None, AddedBy::Unread | AddedBy::NotRecorded | AddedBy::Anyone(_))
+            if let Some(framework) = candidates::framework(asked.finalizer) =>
+        {
+            Liveness::Unknown(format!("no evidence: any operator may have it, as {framework} is a framework's"))
+        }
         (Some(add_on), _) => {
             let usually = add_on.usual_name(asked.group).map(|name| format!(" (usually {name})")).unwrap_or_default();
             Liveness::Away(format!("the cluster has no workload of {}{usually}", add_on.name))
@@ -315,14 +331,18 @@ fn possible(
     evidence: &mut Evidence,
 ) -> Option<Liveness> {
     let snapshot = context.snapshot;
-    let mut parts = candidates::possible(context, asked);
+    let mut parts = candidates::possible(context, asked, &workloads::all(context).collect::<Vec<_>>());
     // Of several, the one that is called like the program that added the finalizer.
     let is_programs = |id: ObjectId| {
         let rest = program.and_then(|program| snapshot.text(snapshot.object(id).name).strip_prefix(program));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
-    if parts.iter().any(|(id, _)| is_programs(*id)) {
-        parts.retain(|(id, _)| is_programs(*id));
+    // Of those of one maker, the operators.
+    let is_operator = |id: ObjectId| asked.driver.is_some() && has_role(snapshot, id);
+    for is_best in [&is_programs as &dyn Fn(ObjectId) -> bool, &is_operator] {
+        if parts.iter().any(|(id, _)| is_best(*id)) {
+            parts.retain(|(id, _)| is_best(*id));
+        }
     }
     let is_known = asked.add_on.is_some_and(|add_on| !add_on.is_only_a_name());
     let is_called = parts.iter().all(|(_, called)| *called);
@@ -348,7 +368,7 @@ fn possible(
         let away = is_it.then(|| Liveness::Away(away.join(", and ")));
         return left_out.map(Liveness::Unknown).or(away);
     }
-    if is_known || parts.iter().all(|(id, called)| *called || candidates::has_role(snapshot, *id)) {
+    if is_known || parts.iter().all(|(id, called)| *called || has_role(snapshot, *id)) {
         evidence.may_be = parts.iter().map(|(id, _)| *id).collect();
     }
     let more = parts.len() - 1;

@@ -66,7 +66,11 @@ pub(crate) fn finalizer_controller(
     if let Some((_, why)) = managed_by_another(context.snapshot, object, finalizer) {
         return Arc::new(FinalizerController::of(None, Liveness::Unknown(why)));
     }
-    let controller = judged(context, needs, question);
+    let mut controller = judged(context, needs, question);
+    let namespace = context.namespace_named(context.snapshot.object(object).namespace);
+    if namespace.is_some_and(|id| context.snapshot.object(id).terminating()) {
+        controller = controller.in_leaving_namespace(context.snapshot.text(finalizer));
+    }
     let undrained = draining::undrained(context, needs, object, context.snapshot.text(finalizer));
     let controller = match undrained.is_empty() {
         true => controller,
@@ -202,23 +206,23 @@ pub(crate) fn held_by_these(
 ) -> Vec<(ObjectId, Symbol, Arc<FinalizerController>)> {
     let snapshot = context.snapshot;
     let mut kinds: FxHashSet<(ResourceId, Symbol)> = FxHashSet::default();
-    let is_of_driver = |sample: ObjectId, finalizer: &str, workload: ObjectId| {
-        let driver = Driver::of(snapshot, &mut Needs::default(), sample, finalizer);
-        driver.is_some_and(|driver| driver.is_run_by(snapshot, workload))
-    };
     for ((resource, finalizer), samples) in context.controllers.by_finalizer(snapshot) {
         let kind = snapshot.resources.get(*resource);
         let text = snapshot.text(*finalizer);
         let add_on = add_on(text, &kind.group, &kind.kind);
-        // Who is judged is read: only what may be the controller by its name.
+        // Who is judged is read: only what may be the controller by what is known of both.
+        let driver = Driver::of(snapshot, &mut Needs::default(), samples[0], text);
+        let (object, driver) = (samples[0], driver.as_ref());
+        let asked =
+            candidates::Asked { object, resource: *resource, finalizer: text, group: &kind.group, add_on, driver };
+        let possible = candidates::possible(context, &asked, workloads);
         let owned = candidates::of_definitions_owner(context, *resource);
-        let may_be = |workload: &ObjectId| match add_on {
-            Some(add_on) if add_on.has_names() => candidates::is_called(snapshot, *workload, add_on, &kind.group),
-            _ => {
-                candidates::may_control(snapshot, *workload, text, &kind.group)
-                    || owned.contains(workload)
-                    || is_of_driver(samples[0], text, *workload)
-            }
+        let may_be = |workload: &ObjectId| {
+            possible.iter().any(|(id, _)| id == workload)
+                || match add_on.filter(|add_on| add_on.has_names()) {
+                    Some(add_on) => candidates::is_called(snapshot, *workload, add_on, &kind.group),
+                    None => candidates::is_telling(snapshot, *workload) || owned.contains(workload),
+                }
         };
         // Who added the finalizer is not read for this: every delete of a workload would read it of all finalizers.
         let setters = snapshot.facts.setters(samples[0]).map(|setters| of_finalizer(setters, text));
