@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueEnum, ValueHint, builder::NonEmptyStringValueParser};
 
 use crate::{
     operations::{OperationError, predict::NamedGates, unread::AllowIncomplete, usage},
@@ -194,6 +194,7 @@ pub struct RoleArgs {
 ///
 /// Use it to see what belongs together before you touch it, or to find out why an object exists.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Exit codes: 0 success, whatever it has to tell, 1 the command failed.")]
 pub struct TreeArgs {
     #[command(flatten)]
     pub targets: TargetArgs,
@@ -201,7 +202,7 @@ pub struct TreeArgs {
     #[arg(long)]
     pub owners: bool,
     /// Show at most this many levels below (or above) each target
-    #[arg(long, value_name = "LEVELS")]
+    #[arg(long, value_name = "LEVELS", value_parser = whole_number)]
     pub depth: Option<usize>,
     /// Show every object instead of folding many similar ones into one line
     #[arg(long)]
@@ -209,7 +210,7 @@ pub struct TreeArgs {
     /// Keep watching, and show the tree again whenever something in it changes
     #[arg(short, long, conflicts_with = "from")]
     pub watch: bool,
-    /// Seconds between two looks of --watch, at least
+    /// At least this many seconds between two looks of --watch
     #[arg(long, value_name = "SECONDS", default_value_t = 2, requires = "watch",
         value_parser = clap::value_parser!(u64).range(1..))]
     pub interval: u64,
@@ -220,7 +221,7 @@ pub struct TreeArgs {
     /// Show only objects of these types, and what leads to them; TARGETs in any case
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub include_types: Vec<String>,
-    /// Leave out objects of these types, and what is below them only
+    /// Leave out objects of these types, and what only they own
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub exclude_types: Vec<String>,
     /// Sort siblings by this field of their metadata, such as .metadata.creationTimestamp or .metadata.labels.app
@@ -323,18 +324,23 @@ pub struct KeepArgs {
     pub keep: Vec<String>,
 }
 
+fn whole_number(text: &str) -> Result<usize, &'static str> {
+    text.parse().map_err(|_| "give a number from 0 up")
+}
+
 /// The limits of a delete.
 #[derive(Clone, Debug, Default, Args)]
 pub struct GateArgs {
     /// Refuse with exit code 2 if any object of these types would be deleted
-    #[arg(long, help_heading = "Gates", value_name = "TYPE", value_delimiter = ',')]
+    #[arg(long, help_heading = "Gates", value_name = "TYPE", value_delimiter = ',',
+        value_parser = NonEmptyStringValueParser::new())]
     pub deny: Vec<String>,
     /// Refuse with exit code 2 if the delete has such an effect, or may have: data-loss (data is lost), external (a
     /// load balancer, a cloud's resource, what an add-on manages), unknown
     #[arg(long, help_heading = "Gates", value_name = "EFFECT", value_parser = choice(EFFECTS), value_delimiter = ',')]
     pub deny_effect: Vec<EffectClass>,
     /// Refuse with exit code 2 if more objects than this would be deleted, not counting events
-    #[arg(long, help_heading = "Gates", value_name = "N")]
+    #[arg(long, help_heading = "Gates", value_name = "N", value_parser = whole_number)]
     pub max: Option<usize>,
     /// Refuse with exit code 2 for this verdict or a worse one [plan: depends; delete: none]
     #[arg(long, help_heading = "Gates", value_name = "VERDICT", value_parser = choice(VERDICTS))]
@@ -354,6 +360,15 @@ impl GateArgs {
             None => verdict <= VerdictResult::Depends,
             Some(worst) => worst.is_some_and(|worst| verdict <= worst),
         }
+    }
+
+    /// The gates, as they are given again.
+    pub fn flags(&self) -> Vec<String> {
+        let effects: Vec<&str> = self.deny_effect.iter().map(|class| class.name()).collect();
+        let joined = |flag: &str, values: String| (!values.is_empty()).then(|| format!("{flag}={values}"));
+        let deny = joined("--deny", self.deny.join(",")).into_iter().chain(joined("--deny-effect", effects.join(",")));
+        let fail_on = self.fail_on.flatten().map(|verdict| format!("--fail-on={}", verdict.name()));
+        deny.chain(self.max.map(|max| format!("--max={max}"))).chain(fail_on).collect()
     }
 
     /// The gates, whose types are not resolved yet.
@@ -564,6 +579,7 @@ pub struct DoctorArgs {
 ///
 /// Use it when one object is stuck in Terminating, or when you wonder why it is still there.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Exit codes: 0 success, whatever it has to tell, 1 the command failed.")]
 pub struct ExplainArgs {
     #[command(flatten)]
     pub targets: TargetArgs,

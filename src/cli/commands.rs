@@ -138,7 +138,10 @@ impl Cli {
             args.splice(1.., ["--help-in-full".into()]);
         }
         let args = arguments::with_switches(&command, args)?;
-        let mut matches = command.try_get_matches_from_mut(args).map_err(of_a_cluster)?;
+        let words = args.iter().skip(1).filter_map(|word| word.to_str());
+        let name = words.filter(|word| command.find_subcommand(word).is_some()).map(str::to_owned).next();
+        let mut matches =
+            command.try_get_matches_from_mut(args).map_err(|error| of_a_cluster(error, name.as_deref()))?;
         // Flags that many commands have are read here, once for all of them.
         let Some((name, given)) = matches.subcommand() else { return Err(Error::new(ErrorKind::MissingSubcommand)) };
         let flag = |name: &str| given.try_get_one::<bool>(name).ok().flatten().copied();
@@ -156,16 +159,26 @@ impl Cli {
     }
 }
 
-/// Says why a command that changes a cluster has no `--from`.
-fn of_a_cluster(error: Error) -> Error {
-    match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(flag)) if flag == "--from" => Error::raw(
-            error.kind(),
-            "--from and --example read files, and this command needs a cluster. With files, use `kubectl gc plan` \
-             instead of delete, and `kubectl gc sweep --dry-run` instead of sweep\n",
-        ),
-        _ => error,
-    }
+/// Says why a command that changes a cluster has no `--from`, and why a number is none.
+fn of_a_cluster(error: Error, command: Option<&str>) -> Error {
+    let said = match (error.get(ContextKind::InvalidArg), command) {
+        (Some(ContextValue::String(flag)), None) if flag == "--from" => {
+            "--from and --example need a command, such as doctor or plan\n".to_owned()
+        }
+        (Some(ContextValue::String(flag)), Some(command)) if flag == "--from" => {
+            let instead = match command {
+                "delete" => ". With files, use `kubectl gc plan`",
+                "sweep" => ". With files, use `kubectl gc sweep --dry-run`",
+                _ => "",
+            };
+            format!("--from and --example read files, and {command} needs a cluster{instead}\n")
+        }
+        (Some(ContextValue::String(flag)), Some("plan")) if flag == "--dry-run" => {
+            "plan changes nothing: leave out --dry-run\n".to_owned()
+        }
+        _ => return error,
+    };
+    Error::raw(error.kind(), said)
 }
 
 fn is_about_options(args: &[OsString]) -> bool {

@@ -9,7 +9,7 @@ use crate::{
 };
 use gc_cluster::{cluster::Progress, dump::MAX_INPUT};
 use gc_core::{
-    command_line::{Kubectl, PLAIN, ShellCommand},
+    command_line::{Kubectl, ShellCommand},
     model::{Origin, ServerVersion},
     url,
 };
@@ -44,9 +44,21 @@ impl GlobalArgs {
         if source.from.is_empty() {
             return ObjectCommands::of_cluster(&self.connection.kubectl());
         }
-        let explain =
-            source.options().iter().fold(PLAIN.plugin("explain"), |command, (flag, value)| command.option(flag, value));
-        ObjectCommands::new(explain.args(source.assume_complete.then_some("--assume-complete")), None)
+        ObjectCommands::new(self.kubectl_for(source).plugin("explain"), None)
+    }
+
+    /// kubectl for a source: a dump's cluster is unknown, so only its files are named.
+    pub(super) fn kubectl_for(&self, source: &SourceArgs) -> Kubectl {
+        if source.from.is_empty() {
+            return self.connection.kubectl();
+        }
+        let option = |(flag, value): (&str, String)| match value.starts_with('-') && value != "-" {
+            true => vec![format!("{flag}={value}")],
+            false => vec![flag.to_owned(), value],
+        };
+        let flags = source.options().into_iter().flat_map(option);
+        let complete = source.assume_complete.then(|| "--assume-complete".to_owned());
+        Kubectl::default().reading(flags.chain(complete).collect())
     }
 
     /// # Errors

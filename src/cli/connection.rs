@@ -89,11 +89,6 @@ impl ConnectionArgs {
         self.kubectl_in(self.chosen.context.as_deref().unwrap_or_default())
     }
 
-    /// The same for a cluster; without flags for a dump, whose cluster is unknown.
-    pub fn kubectl_for(&self, live: bool) -> Kubectl {
-        if live { self.kubectl() } else { Kubectl::default() }
-    }
-
     /// The same for a known context, whether a flag gave it or not; `context` is empty if there is none.
     pub fn kubectl_in(&self, context: &str) -> Kubectl {
         let context = Some(context).filter(|context| !context.is_empty()).map(|context| format!("--context={context}"));

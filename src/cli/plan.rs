@@ -37,6 +37,9 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
         let policy = args.propagation.policy();
         return tui::open(global, &args.targets, &args.source, policy, Start::Plan);
     }
+    if args.apply.fix && !args.apply.apply {
+        return usage("--fix needs --apply");
+    }
     if args.apply.apply {
         return apply::run(global, args);
     }
@@ -82,8 +85,9 @@ fn tell(
     let PlanResult { plan, gate_violations, notes, .. } = result;
     let namespace = session.namespace_of(&plan.request.targets);
     let graph = OwnerGraph::new(&session.snapshot);
-    let kubectl = global.connection.kubectl_for(session.is_live());
-    let view = view_of(&session.snapshot, &graph, result, namespace.as_deref(), &kubectl);
+    let kubectl = global.kubectl_for(&args.source);
+    let mut view = view_of(&session.snapshot, &graph, result, namespace.as_deref(), &kubectl);
+    view.limits = args.gates.flags();
     let gaps = Incomplete::gaps_that_matter(&session.snapshot, plan);
     let bad = !gate_violations.is_empty() || args.gates.fails_at(view.verdict().result);
     let mut report = report(global, args, session, namespace.as_deref(), &view, &gaps, bad)?;

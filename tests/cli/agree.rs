@@ -110,6 +110,110 @@ fn a_sweep_has_a_verdict() {
     assert_eq!((&verdict["result"], &verdict["counts"]["stuck"]), (&json!("stuck"), &json!(2)));
 }
 
+/// A sweep that is offered is of the same objects as its dry run, or of those that these wait for, too.
+#[test]
+fn the_sweep_that_is_offered_is_of_the_same_targets() {
+    let map = |name: &str, owner: &str| {
+        object(("v1", "ConfigMap"), name, json!({"ownerReferences": owners(LOCKER, &[owner])}))
+    };
+    let objects = [map("a", "gone"), map("b", "gone"), object(LOCKER, "other", json!({}))];
+    for (line, next) in [
+        ("sweep --dry-run cm/a -n vault", "Next  kubectl gc sweep -n vault cm/a\n"),
+        ("sweep --dry-run cm/a", "Next  kubectl gc sweep cm/a -n vault\n"),
+        ("sweep --dry-run -n vault", "Next  kubectl gc sweep -n vault\n"),
+        ("sweep --dry-run -A", "Next  kubectl gc sweep -A\n"),
+    ] {
+        says(&on(&objects, line), &[next]);
+    }
+    let waits = json!({"deletionTimestamp": DELETED, "finalizers": ["foregroundDeletion"]});
+    let objects = [object(LOCKER, "fg", waits), map("c", "fg")];
+    let ran = on(&objects, "sweep --dry-run locker/fg -n vault");
+    says(&ran, &["let the sweep change the blocking objects, too:", "kubectl gc sweep ", "configmaps/c"]);
+}
+
+/// A sweep that deletes an existing object asks, and its remedy is never active in a script. A reference to an owner
+/// that is there is not said to be missing.
+#[test]
+fn a_remedy_that_deletes_what_exists_is_a_decision() {
+    let waits = json!({"deletionTimestamp": DELETED, "finalizers": ["foregroundDeletion"]});
+    let map = |name: &str, names: &[&str]| {
+        object(("v1", "ConfigMap"), name, json!({"ownerReferences": owners(LOCKER, names)}))
+    };
+    let late = object(("v1", "ConfigMap"), "late", json!({"creationTimestamp": "2026-03-01T12:00:00Z"}));
+    let lives = object(LOCKER, "lives", json!({}));
+    let objects = [object(LOCKER, "fg", waits), lives, map("goes", &["fg"]), map("shared", &["fg", "lives"]), late];
+    let script = on(&objects, "doctor -o remedies");
+    says(&script, &["\n# kubectl gc sweep ", "lockers.bank.dev/fg"]);
+    says_not(&script, &["\nkubectl gc sweep", " --yes"]);
+    says(&on(&objects, "doctor"), &["ConfigMap/shared -n vault still has a reference to an owner that waits for"]);
+    // What only finishes a delete that somebody requested is no decision.
+    let objects: Vec<Value> = objects.into_iter().filter(|it| it["metadata"]["name"] != "goes").collect();
+    says(&on(&objects, "doctor -o remedies"), &["\nkubectl gc sweep", " --yes"]);
+}
+
+/// A webhook that nobody answers refuses what starts it, and keeps an object that it would let go.
+#[test]
+fn a_dead_webhook_that_refuses_its_own_start() {
+    let place = |name: &str, kind| object(kind, name, json!({"namespace": "policy"}));
+    let mut guard = place("guard", ("apps/v1", "Deployment"));
+    guard["spec"] = json!({"replicas": 0, "selector": {"matchLabels": {"app": "guard"}},
+        "template": {"metadata": {"labels": {"app": "guard"}}}});
+    let mut service = place("front", ("v1", "Service"));
+    service["spec"] = json!({"type": "ClusterIP", "selector": {"app": "guard"}});
+    let webhook = |resources: Value| {
+        let mut it = object(
+            ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
+            "guard",
+            json!({"namespace": null}),
+        );
+        it["webhooks"] = json!([{"name": "guard.policy.io", "failurePolicy": "Fail", "sideEffects": "None",
+            "clientConfig": {"service": {"namespace": "policy", "name": "front"}},
+            "rules": [{"apiGroups": ["*"], "apiVersions": ["*"], "resources": resources,
+                "operations": ["UPDATE", "DELETE"]}]}]);
+        it
+    };
+    let owner = json!({"ownerReferences": owners(LOCKER, &["gone"])});
+    let kept = object(("v1", "ConfigMap"), "kept", owner);
+    let objects = |resources: Value| {
+        vec![guard.clone(), service.clone(), webhook(resources), kept.clone(), object(LOCKER, "other", json!({}))]
+    };
+    let first = |ran: &Value| {
+        let findings = ran["findings"].as_array().unwrap().iter();
+        let finding = findings.clone().find(|finding| finding["code"] == "webhook-unreachable").unwrap();
+        let remedy = &finding["remedies"][0];
+        (remedy["what"].as_str().unwrap().to_owned(), remedy["commands"][0].as_str().unwrap().to_owned())
+    };
+    let (what, command) = first(&document(&objects(json!(["*"])), "doctor"));
+    assert!(what.contains("allow writes") && what.contains("then start what is behind its Service"), "{what}");
+    assert!(command.starts_with("kubectl patch ") && command.contains(" && kubectl scale "), "{command}");
+    let objects = objects(json!(["configmaps"]));
+    let (what, command) = first(&document(&objects, "doctor"));
+    assert!(
+        what.starts_with("start what is behind its Service") && what.ends_with("; that deletes 1 object"),
+        "{what}"
+    );
+    assert!(command.starts_with("kubectl scale "), "{command}");
+    // What lets the object go is no first step of what keeps it, and never active.
+    let script = on(&objects, "doctor -o remedies");
+    says(&script, &["\n# kubectl scale "]);
+    says_not(&script, &["\nkubectl scale "]);
+    says_not(&on(&objects, "doctor cm/kept -n vault --only=owner-absent"), &["kubectl scale"]);
+    // A gate names the verdict that shut it.
+    let ran = on(&objects, "plan cm/kept -n vault --fail-on=takes-down");
+    says(&ran, &["--fail-on=takes-down: the API server would refuse it, which is worse."]);
+}
+
+/// A command that plan offers has its gates; one that reads has its files.
+#[test]
+fn next_has_the_gates_and_the_files() {
+    let objects = [object(LOCKER, "safe", json!({})), object(("v1", "ConfigMap"), "late", json!({}))];
+    let ran = on(&objects, "plan locker/safe -n vault --deny=secret,pvc --deny-effect=data-loss --max=20");
+    says(&ran, &["--deny=secret,pvc --deny-effect=data-loss --max=20\n"]);
+    let waits = json!({"deletionTimestamp": DELETED, "finalizers": ["x.y/hold"]});
+    let ran = on(&[object(LOCKER, "held", waits)], "plan locker/held -n vault");
+    says(&ran, &["kubectl gc explain --from - --assume-complete lockers.bank.dev/held -n vault"]);
+}
+
 /// What the collector would do may lose data: that is said, kept first, and never active in a script.
 #[test]
 fn a_remedy_that_loses_data_is_a_decision() {
@@ -300,7 +404,7 @@ fn an_idle_controller_that_goes_leaves_its_finalizers() {
             "Locker/held: stays, and cannot be deleted any more",
             "start Deployment/locker-controller first:",
             "kubectl scale deployments.apps/locker-controller -n vault --replicas=1",
-            "kubectl gc plan lockers.bank.dev/held -n vault",
+            "kubectl gc plan --from - --assume-complete lockers.bank.dev/held -n vault",
         ],
     );
 }
@@ -372,7 +476,7 @@ fn an_armed_deletion_keeps_its_data_first() {
         [
             "first keep the data: set the reclaim policy of its volume to Retain",
             "keep its dependents: remove their references to it, then start the controller",
-            "start the controller, which then does all of that",
+            "start the controller; then the collector deletes 1 existing object",
         ]
     );
     assert_eq!((&remedies[1]["decides"], &remedies[2]["decides"]), (&Value::Null, &json!(true)), "{finding:#}");
@@ -426,7 +530,7 @@ fn explain_knows_what_follows_behind_an_operator() {
     says(
         &ran,
         &[
-            "WAITS: PersistentVolumeClaim/gold goes with Locker/safe once others act. DATA LOSS: see Then.",
+            "DATA LOSS: PersistentVolumeClaim/gold goes with Locker/safe once others act.",
             "PersistentVolumeClaim/gold goes with Locker/safe once Deployment/locksmith, which is running, removes \
              bank.dev/keys.",
             "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data.",
@@ -488,7 +592,8 @@ fn explain_and_plan_agree_on_what_follows() {
         let plan = document(&objects, &format!("plan {target} -n vault"));
         let told = document(&objects, &format!("explain {below} -n vault"));
         let (story, ran) = (&told["explanations"][0], on(&objects, &format!("explain {below} -n vault")));
-        says(&ran, &["WAITS: ", text]);
+        let lost = story["then"]["dataLost"] == true;
+        says(&ran, &[if lost { "DATA LOSS: " } else { "WAITS: " }, text]);
         let outcomes = plan["then"]["outcomes"].as_array().unwrap();
         let planned = outcomes.iter().find(|outcome| outcome["object"]["uid"] == story["object"]["uid"]);
         let planned = planned.unwrap_or_else(|| panic!("{below}: {plan:#}"));

@@ -68,7 +68,7 @@ fn an_archive_is_of_a_cluster() {
     assert!(
         gc(&["archive", "--from", "examples", "deploy/web", &file])
             .err
-            .starts_with("error: --from and --example read files, and this command needs a cluster")
+            .starts_with("error: --from and --example read files, and archive needs a cluster")
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -118,7 +118,7 @@ fn who_suffers() {
         let items: Vec<Value> = objects.iter().enumerate().map(object).collect();
         let list = json!({"kind": "List", "apiVersion": "v1", "items": items}).to_string();
         let out = run_with("doctor --from - --assume-complete", &list).done();
-        let words: Vec<&str> = out.split_whitespace().skip_while(|word| *word != "owner-absent:").skip(1).collect();
+        let words: Vec<&str> = out.split_whitespace().skip_while(|word| *word != "▲").skip(3).collect();
         words.join(" ").split(" Why The owner v1 Secret/gone ").next().unwrap().to_owned()
     };
     let map = ("ConfigMap", "v1", "shop");

@@ -1049,5 +1049,5 @@ fn a_definition_that_comes_back_takes_the_dependents_of_before() {
     let armed =
         "the collector deletes it: its owner is missing. DATA LOSS: PersistentVolumeClaim/gold -n vault may lose";
     says(&ran, &["WARNING owner-not-served", "it stays as long as that kind is not served", armed]);
-    says(&on(&objects, "explain pvc/gold -n vault"), &["It retries, at most every 17 minutes."]);
+    says(&on(&objects, "explain pvc/gold -n vault"), &["It retries, after pauses of up to 17 minutes."]);
 }

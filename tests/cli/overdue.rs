@@ -58,7 +58,15 @@ fn what_the_collector_should_have_done_is_not_certain() {
         |deleted: &str, policy: &str| on(&left(deleted), &format!("plan cm/one -n vault --propagation={policy}"));
     let forgotten = plan(LONG_AGO, "foreground");
     let clause = "deleted  or unchanged if the collector doesn't come back to it";
-    says(&forgotten, &["STUCK: ", clause, "which should have acted by now", "kubectl gc explain configmaps/one"]);
+    says(
+        &forgotten,
+        &[
+            "STUCK: ",
+            clause,
+            "which should have acted by now",
+            "kubectl gc explain --from - --assume-complete configmaps/one",
+        ],
+    );
     assert_eq!(forgotten.code, 2, "{forgotten}");
     says(&on(&left(LONG_AGO), "explain cm/one -n vault"), &["the collector should act, but nothing happens"]);
     for certain in [plan("2026-03-01T09:59:30Z", "foreground"), plan(LONG_AGO, "background")] {

@@ -9,10 +9,6 @@ mod targets;
 
 use super::run::{Ran, finish, gc, on_shop, program, with_input, write};
 
-/// Of a command that has no `--from`.
-const NEEDS_A_CLUSTER: &str = "--from and --example read files, and this command needs a cluster. With files, \
-    use `kubectl gc plan` instead of delete, and `kubectl gc sweep --dry-run` instead of sweep";
-
 /// The error of a failed command.
 #[track_caller]
 fn describe(ran: &Ran) -> &str {

@@ -91,7 +91,8 @@ fn a_finished_pod_keeps_its_claim_until_it_is_deleted() {
         &ran,
         &[
             "STUCK: nothing goes at once, 1 stuck until Pod/build-7-clone-pod, which has finished, is deleted.",
-            "plan it with the finished pod: kubectl gc plan persistentvolumeclaims/ws-1 pods/build-7-clone-pod -n ci",
+            "plan it with the finished pod: kubectl gc plan --from ",
+            "--assume-complete persistentvolumeclaims/ws-1 pods/build-7-clone-pod -n ci",
         ],
     );
     // While it runs, its end is what is waited for.
@@ -130,7 +131,7 @@ fn a_finished_pod_beside_one_that_runs_is_told_apart() {
         ],
     );
     let ran = gc(&["explain", "pvc/data", "-n", "ci", "--assume-complete", "--from", &path]);
-    says(&ran, &["STUCK: PersistentVolumeClaim/data is Terminating until Pod/done, Pod/runs are deleted."]);
+    says(&ran, &["DATA LOSS: PersistentVolumeClaim/data is Terminating until Pod/done, Pod/runs are deleted."]);
 }
 
 /// A Job that goes by itself takes its finished pods along, and the claim goes, too.
@@ -187,8 +188,8 @@ fn an_owner_that_goes_takes_its_dependents_unless_it_is_deleted_again() {
     says(
         &ran,
         &[
-            "STUCK: CephCluster/ceph is Terminating until CephBlockPool/pool is deleted",
-            "none blocks it: it is not deleted in the foreground",
+            "DATA LOSS: CephCluster/ceph is Terminating until CephBlockPool/pool is deleted",
+            "; it doesn't wait for them",
             "kubectl delete cephclusters.ceph.rook.io/ceph -n storage --cascade=orphan",
         ],
     );

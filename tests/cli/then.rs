@@ -178,12 +178,12 @@ fn what_is_being_deleted_already_says_what_it_waits_for() {
                 deletionTimestamp: '2026-02-01T00:00:00Z', finalizers: [example.com/x]}\n";
     let file = write(folder.path(), "dying.yaml", text);
     for (target, stuck, waits, next) in [
-        ("ns/shop", "; 2 stuck on example.com/x.\n", "waits for ConfigMap/held", "kubectl gc explain namespaces/shop"),
+        ("ns/shop", "; 2 stuck on example.com/x.\n", "waits for ConfigMap/held", "--assume-complete namespaces/shop"),
         (
             "cm/held -n shop",
             "; 1 stuck on example.com/x, 1 later.\n",
             "finalizer",
-            "kubectl gc explain configmaps/held -n shop",
+            "--assume-complete configmaps/held -n shop",
         ),
     ] {
         let ran = planned(&format!("{target} --assume-complete"), &file);
@@ -204,7 +204,7 @@ fn what_an_operator_must_finish_goes_before_the_operator() {
     let next = ran.out.split("\nNext").nth(1).unwrap_or_default();
     for told in [
         "delete first, while Deployment/kafka-entity-operator runs; see what that takes along:",
-        "kubectl gc plan kafkatopics.kafka.strimzi.io/kafka-orders -n tenant-a",
+        "kubectl gc plan --from tests/cli/dumps/topics.yaml kafkatopics.kafka.strimzi.io/kafka-orders -n tenant-a",
         "then plan again",
     ] {
         assert!(next.contains(told), "{told:?} is not in {ran}");

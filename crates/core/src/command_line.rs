@@ -185,10 +185,15 @@ impl fmt::Display for ShellCommand {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kubectl {
     flags: Vec<String>,
+    /// The flags of commands that read files instead of a cluster.
+    source: Vec<String>,
 }
 
+/// The commands of this plugin that can read files.
+const READING: [&str; 5] = ["explain", "plan", "doctor", "tree", "reclaim"];
+
 /// kubectl with its current context.
-pub static PLAIN: Kubectl = Kubectl { flags: Vec::new() };
+pub static PLAIN: Kubectl = Kubectl { flags: Vec::new(), source: Vec::new() };
 
 impl Default for &Kubectl {
     fn default() -> Self {
@@ -199,7 +204,13 @@ impl Default for &Kubectl {
 impl Kubectl {
     /// kubectl with these flags, each as one word: `--context=prod`.
     pub fn new(flags: Vec<String>) -> Self {
-        Kubectl { flags }
+        Kubectl { flags, source: Vec::new() }
+    }
+
+    /// The same, where this plugin's commands read files with these flags.
+    #[must_use]
+    pub fn reading(self, source: Vec<String>) -> Self {
+        Kubectl { source, ..self }
     }
 
     /// Whether no flag chooses the cluster.
@@ -219,7 +230,8 @@ impl Kubectl {
 
     /// A command of this plugin. kubectl accepts no flags before a plugin's name.
     pub fn plugin(&self, verb: &'static str) -> ShellCommand {
-        ShellCommand::new("kubectl").args(["gc", verb]).args(&self.flags)
+        let source = READING.contains(&verb).then_some(&self.source);
+        ShellCommand::new("kubectl").args(["gc", verb]).args(&self.flags).args(source.into_iter().flatten())
     }
 
     /// A shell function that makes every `kubectl` in a script use this cluster. kubectl accepts no flags before a

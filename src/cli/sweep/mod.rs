@@ -34,6 +34,7 @@ use gc_cluster::{
     metrics::{Listen, Metrics},
 };
 use gc_core::{
+    command_line::{ShellCommand, is_label},
     model::{Identity, ObjectId},
     plan::Plan,
     simulate::{State, Uncertainty},
@@ -83,7 +84,10 @@ fn report(
     let snapshot = &session.snapshot;
     let namespace = session.namespace_of_targets();
     let graph = rules.graph(snapshot);
-    let view = PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref());
+    let mut view = PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref());
+    let kubectl = global.kubectl_for(&args.source);
+    view.kubectl = &kubectl;
+    view.sweep = sweep_command(global, args, namespace.as_deref().unwrap_or_default());
     let heading = || {
         let more = format!(" Nothing was changed.{}", limited(limit));
         heading(snapshot, namespace.as_deref(), &args.source.from, &more)
@@ -102,6 +106,14 @@ fn report(
         report.exit = Exit::BadNews;
     }
     Ok(report)
+}
+
+/// The sweep that a dry run predicts, of the same targets.
+fn sweep_command(global: &GlobalArgs, args: &SweepArgs, namespace: &str) -> Option<ShellCommand> {
+    let sweep = global.same("sweep", &args.targets, &SourceArgs::default(), false);
+    let sweep = sweep.flags(if args.trust_missing_apis { &["--trust-missing-apis"] } else { &[] });
+    let is_said = global.connection.namespace().is_some() || args.targets.all_namespaces || namespace.is_empty();
+    if is_said { Some(sweep) } else { is_label(namespace).then(|| sweep.flags(&["-n", namespace])) }
 }
 
 /// A note if unread data may change what the sweep does: a real sweep leaves an object alone whose owner it can't read.

@@ -142,7 +142,7 @@ impl Worker {
         let mut scene = Scene::new(session.snapshot.clone(), graph, tree);
         scene.live = session.is_live();
         scene.header = header(&session.snapshot, session.namespace.as_deref(), &self.from.from);
-        scene.kubectl = self.global.connection.kubectl_for(scene.live);
+        scene.kubectl = self.global.kubectl_for(&self.from);
         scene.from.clone_from(&self.from.from);
         scene
     }
@@ -286,7 +286,7 @@ impl Worker {
         let snapshot = &session.snapshot;
         let namespace = session.namespace_of(&plan.request.targets);
         let graph = OwnerGraph::new(snapshot);
-        let kubectl = self.global.connection.kubectl_for(session.is_live());
+        let kubectl = self.global.kubectl_for(&self.from);
         let view = view_of(snapshot, &graph, &result, namespace.as_deref(), &kubectl);
         let data = self.print(|options, out| view.write(options, out), width)?;
         let mut report = Report::of(data).with_gaps(&Incomplete::gaps_that_matter(snapshot, plan));

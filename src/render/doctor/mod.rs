@@ -5,6 +5,8 @@ mod text;
 
 use std::collections::BTreeSet;
 
+use unicode_width::UnicodeWidthStr as _;
+
 use gc_core::{
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Diagnosis, Finding, Limit, Probed, Remedy},
@@ -19,6 +21,7 @@ use super::{
     picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View, section},
     plan::VerdictJson,
     sections::Heading,
+    states::LONGEST,
     words::full_name,
 };
 
@@ -89,6 +92,16 @@ impl DoctorView<'_> {
     /// The first words of a finding, with its severity before them.
     fn words(&self, finding: &Finding) -> String {
         format!("{} {}", fate_of(finding.severity).text(), self.code_and_subject(finding))
+    }
+
+    /// The number of findings, and the worst of them, unless that makes the line too long.
+    fn in_a_line(&self) -> String {
+        let (counts, findings) = (self.counts(), &self.diagnosis.findings);
+        let Some(worst) = findings.first() else { return counts };
+        let joint = if findings.len() == 1 { ": " } else { "; the worst: " };
+        let whole = format!("{counts}{joint}{}.", self.code_and_subject(worst));
+        let short = format!("{counts}{joint}{}.", worst.code.name());
+        if visible(&whole).width() <= LONGEST { whole } else { short }
     }
 
     /// The number of findings: `2 errors, 3 warnings, 1 note`. Empty if there is none.

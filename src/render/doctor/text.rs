@@ -86,7 +86,7 @@ impl Output for DoctorView<'_> {
             let word = Run { tone, text: word.to_owned() };
             lines::write_runs(&[word, Run::plain(rest)], 0, options, out)?;
         } else {
-            writeln!(out, "{}.", self.counts())?;
+            writeln!(out, "{}", visible(&self.in_a_line()))?;
         }
         let mut told = Told::default();
         for finding in findings {
@@ -97,7 +97,7 @@ impl Output for DoctorView<'_> {
     }
 
     fn write_verdict(&self, _options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        if self.diagnosis.findings.is_empty() { Ok(()) } else { writeln!(out, "{}.", self.counts()) }
+        if self.diagnosis.findings.is_empty() { Ok(()) } else { writeln!(out, "{}", visible(&self.in_a_line())) }
     }
 
     fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {

@@ -62,6 +62,7 @@ struct VerdictJson {
 /// The name of a verdict in documents.
 fn result(headline: Headline) -> &'static str {
     match headline {
+        Headline::DataLoss => "data-loss",
         Headline::Stuck => "stuck",
         Headline::Depends => "depends",
         Headline::Waits => "waits",
@@ -496,7 +497,7 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation, detail: Detail)
         _ if detail == Detail::Fine => Some(format!("dependents: {kinds}")),
         // It is not deleted in the foreground, and goes without them.
         _ if explanation.terminating && !dependents.waits => {
-            Some(format!("dependents: {kinds}; none blocks it: it is not deleted in the foreground"))
+            Some(format!("dependents: {kinds}; it doesn't wait for them"))
         }
         0 if dependents.waits => Some(format!("dependents: {kinds}; none blocks it")),
         1 if dependents.waits && is_one => Some(format!("dependent: {blocking}, which blocks it now")),

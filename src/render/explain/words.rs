@@ -67,8 +67,21 @@ impl Verdict {
     }
 }
 
-/// What will happen to an object, in a line.
+/// What will happen to an object, in a line: what can't be taken back first.
 pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i64>) -> Verdict {
+    let verdict = end_in_words(view, explanation, now);
+    let (end, later) = (&explanation.end, explanation.later.as_ref());
+    let loses = end.data_lost && end.certain || later.is_some_and(|later| later.data_lost && later.certain);
+    if !loses || matches!(verdict.headline, Headline::Ok | Headline::Unsure) {
+        return verdict;
+    }
+    let sentence = verdict.sentence.replace(" DATA LOSS: see Then.", "").replace("DATA LOSS: ", "");
+    let below = [verdict.rest.clone(), vec![(Heading::Why, sentence.clone())]].concat();
+    let loses = format!("{} loses its data.", view.name(explanation.object));
+    Verdict::fitting(Headline::DataLoss, [(sentence, verdict.rest), (loses, below)])
+}
+
+fn end_in_words(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i64>) -> Verdict {
     let name = view.name(explanation.object);
     if explanation.terminating {
         return terminating(view, explanation, &name, now);

@@ -109,18 +109,21 @@ pub fn describe_gate(snapshot: &Snapshot, violation: &GateViolation) -> String {
             }
         }
         Gate::FailOn(fail_on) => {
-            let why = match fail_on {
+            let result = violation.verdict.unwrap_or(fail_on);
+            let why = match result {
                 VerdictResult::Refused => "the API server would refuse it",
                 VerdictResult::TakesDown => "a webhook or an API would lose its backend",
                 VerdictResult::DataLoss => "data would be lost",
-                VerdictResult::Stuck | VerdictResult::Depends | VerdictResult::Waits => {
-                    "data would be lost, or something would stay Terminating"
-                }
-                VerdictResult::Unsure => "data would be lost, something would stay Terminating, or is not certain",
-                VerdictResult::External => "something outside the owner graph would be deleted, or worse",
-                VerdictResult::Deletes | VerdictResult::Nothing => "something would be deleted or changed",
+                VerdictResult::Stuck => "something would stay Terminating, and nobody is known to finish it",
+                VerdictResult::Depends => "something would stay Terminating until others act that may not run",
+                VerdictResult::Waits => "something would stay Terminating until others act",
+                VerdictResult::Unsure => "something is not certain",
+                VerdictResult::External => "something outside the owner graph would be deleted",
+                VerdictResult::Deletes => "something would be deleted or changed",
+                VerdictResult::Nothing => "nothing would be changed",
             };
-            parts.push(format!("{why}{}", and("; what could not be read")));
+            let worse = if result < fail_on { ", which is worse" } else { "" };
+            parts.push(format!("{why}{worse}{}", and("; what could not be read")));
         }
     }
     format!("{}: {}.", gate_flag(snapshot, violation), parts.join("; "))

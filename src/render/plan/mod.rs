@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 
 use crate::render::words::{count_kinds, kinds_of};
 use gc_core::{
-    command_line::Kubectl,
+    command_line::{Kubectl, ShellCommand},
     doctor::commands::Commands,
     graph::OwnerGraph,
     model::{ObjectId, Snapshot, effects::EffectKind},
@@ -58,6 +58,10 @@ pub struct PlanView<'a> {
     pub gates: &'a [GateViolation],
     /// What is kept, if requested.
     pub kept: Option<&'a Kept>,
+    /// The gates that were asked for, as flags.
+    pub limits: Vec<String>,
+    /// How to do the sweep that was only predicted.
+    pub sweep: Option<ShellCommand>,
     /// Whether the plan is shown just before its delete, and needn't say how to run it.
     pub to_be_done: bool,
     cuts: FxHashMap<ObjectId, &'a Cut>,
@@ -91,6 +95,8 @@ impl<'a> PlanView<'a> {
             unlisted_contents: &[],
             gates: &[],
             kept: None,
+            limits: Vec::new(),
+            sweep: None,
             to_be_done: false,
             cuts: plan.request.cuts.iter().map(|cut| (cut.object, cut)).collect(),
             by_object: plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect(),

@@ -15,8 +15,8 @@ use gc_core::{
     plan::{Incomplete, Note, NoteKind, Outcome, OutsideEffect, Summary},
     server::Propagation,
     simulate::{
-        BlockedBy, Cause, FinalizerController, Kubelet, OutcomeKind, State, converter, foreign_spec_finalizers,
-        left_by_job_controller,
+        BlockedBy, Cause, FinalizerController, Kubelet, OutcomeKind, State, WriteScope, converter,
+        foreign_spec_finalizers, left_by_job_controller,
     },
     wording::{count, named, some_of, thousands},
 };
@@ -222,11 +222,17 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     }
     let mut said: Vec<Said> = users_first(view).into_iter().collect();
     said.extend(causes(view));
-    if view.stuck().any(|outcome| outcome.waits_for.iter().any(|other| !view.may_touch(*other))) {
+    let is_blocking = |other: &ObjectId| !view.may_touch(*other);
+    let blocking = view.stuck().flat_map(|outcome| outcome.waits_for.iter().copied().filter(is_blocking));
+    let blocking: BTreeSet<ObjectId> = blocking.collect();
+    if !blocking.is_empty() {
         let begin = if said.is_empty() { "" } else { "or " };
-        said.push(Said::from(format!(
-            "{begin}let the sweep change the blocking objects, too: run kubectl gc sweep without -n and TARGETs"
-        )));
+        let scope = view.plan.request.only.iter().flat_map(WriteScope::objects);
+        let together: BTreeSet<ObjectId> = scope.chain(blocking).collect();
+        let command = command_about(view, "sweep", &Vec::from_iter(together));
+        let how = if command.is_some() { "" } else { " run kubectl gc sweep without -n and TARGETs" };
+        said.push(Said::from(format!("{begin}let the sweep change the blocking objects, too:{how}")));
+        said.extend(command.as_ref().map(Said::command));
     }
     let blockers = || view.stuck().flat_map(|outcome| &outcome.waits_for);
     if said.is_empty() && blockers().any(|other| remarks::doubted_reference(view, *other).is_some()) {
@@ -240,9 +246,7 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     }
     let does = !view.plan.outcomes.is_empty() && view.plan.request.targets.is_empty() && !view.to_be_done;
     if said.is_empty() && does && Incomplete::gaps_in_the_way(view.snapshot, view.plan).is_empty() {
-        let trusts = (!view.graph.doubts_missing_apis()).then_some("--trust-missing-apis");
-        let sweep = view.kubectl.plugin("sweep").args(trusts).in_namespace(view.namespace.unwrap_or_default());
-        said.extend(sweep.as_ref().map(Said::command));
+        said.extend(view.sweep.as_ref().map(Said::command));
     }
     said
 }
@@ -568,7 +572,12 @@ fn start_controller(
         }
         (None, _) => format!("check that the controller of {what} runs, then {again} again"),
     };
-    [Said::from(text)].into_iter().chain(scale.as_ref().map(Said::command)).collect()
+    // What a controller does whose delete has long been requested is doctor's to tell.
+    let is_armed = scale.is_some() && view.snapshot.object(object).terminating();
+    let first = command_about(view, "doctor", &[object]).filter(|_| is_armed);
+    let see = || Said::from(format!("see first what is deleted once that runs, with {named}:"));
+    let first = first.iter().flat_map(|doctor| [see(), Said::command(doctor)]);
+    first.chain([Said::from(text)]).chain(scale.as_ref().map(Said::command)).collect()
 }
 
 /// How to keep the data of volumes that go with their claims.
@@ -654,7 +663,8 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said>
     let policy = format!("--propagation={}", propagation.name().to_lowercase());
     let policy = (!is_policy_ignored(view)).then_some(policy);
     let keep = view.kept.iter().flat_map(|kept| &kept.asked).map(|text| format!("--keep={text}"));
-    let flags: Vec<String> = policy.into_iter().chain(keep).chain(grace).chain(archive).collect();
+    let flags = policy.into_iter().chain(keep).chain(grace).chain(archive).chain(view.limits.iter().cloned());
+    let flags: Vec<String> = flags.collect();
     Some(match command_about(view, "delete", targets) {
         Some(command) => Said::command(command.args(flags)),
         None if targets.iter().all(|target| kubectl_name(view, *target).is_some()) => {

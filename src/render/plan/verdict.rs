@@ -633,7 +633,7 @@ pub(super) fn then(view: &PlanView<'_>, wide: bool) -> Option<String> {
             "once what the API server says is mended, ".to_owned()
         }
         [] if view.plan.summary.stuck == 0 => String::new(),
-        [] if tells_of_kubelet => String::new(),
+        [] if tells_of_kubelet || blocked.is_some() => String::new(),
         [] if once().all(|blocker| blocker.is_kubelet()) => "once a kubelet has ended the pods, ".to_owned(),
         [] => "once that is mended, ".to_owned(),
         names => {

@@ -69,7 +69,8 @@ pub enum DumpError {
         save it as UTF-8" } else { "" })]
     NotUtf8 { path: String, line: usize, utf16: bool },
     /// Malformed JSON.
-    #[error("{}: malformed JSON at line {line}, column {column}: {message}", name_of(path))]
+    #[error("{}: malformed JSON at line {line}, column {column}: {message}{}", name_of(path),
+        if message.starts_with("EOF") { CUT_OFF } else { "" })]
     Json { path: String, line: usize, column: usize, message: String },
     /// Malformed YAML, or too many aliases.
     #[error("{}: malformed YAML{}: {message}", name_of(path), at_line(*line, *column))]
@@ -128,6 +129,9 @@ impl DumpError {
         self
     }
 }
+
+/// What is said where a dump ends too early.
+pub(super) const CUT_OFF: &str = "; the file ends here: it seems cut off, dump it again";
 
 fn at_line(line: usize, column: usize) -> String {
     if line == 0 { String::new() } else { format!(" at line {line}, column {column}") }

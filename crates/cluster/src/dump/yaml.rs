@@ -140,7 +140,7 @@ pub fn error(path: &str, document: &Document<'_>, error: &Error) -> DumpError {
     let text = document.text.lines().nth(line.wrapping_sub(1)).unwrap_or_default();
     message += &hint(text, &message);
     if document.text.lines().count() == line && message.contains("unclosed") {
-        message += "; the file ends here: it seems cut off, dump it again";
+        message += super::error::CUT_OFF;
     }
     let line = if line == 0 { 0 } else { line + document.lines_before };
     DumpError::Yaml { path: path.to_owned(), line, column, message }

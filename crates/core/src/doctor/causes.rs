@@ -65,7 +65,7 @@ fn mark_decisions(case: &Case<'_>, finding: &mut Finding) {
         return;
     }
     let goes = going.len() + case.goes_below(&going).len();
-    for remedy in finding.remedies.iter_mut().filter(|remedy| operation(remedy).is_some()) {
+    for remedy in finding.remedies.iter_mut().filter(|remedy| operation(remedy).is_some() || starts(remedy)) {
         remedy.decides = true;
         remedy.what.push_str(&format!("; that deletes {}", count(goes, "object", "objects")));
     }
@@ -146,6 +146,11 @@ pub(super) fn operation(remedy: &Remedy) -> Option<Operation> {
         true => Some(Operation::Delete),
         false => command.has_word("patch").then_some(Operation::Update),
     }
+}
+
+/// Whether a remedy starts a workload.
+fn starts(remedy: &Remedy) -> bool {
+    remedy.commands.iter().any(|command| command.has_word("scale"))
 }
 
 /// Names the causes in a finding, and puts their remedies first.

@@ -240,6 +240,8 @@ fn describe(case: &Case<'_>, turns: &[Turn]) -> String {
     let of = |write: Write| -> Vec<ObjectId> {
         turns.iter().filter(|turn| turn.write == write).map(|turn| turn.object).collect()
     };
+    let misses = |id: &ObjectId| dangles(case.snapshot(), case.graph(), case.snapshot().object(*id));
+    let (missing, waiting): (Vec<ObjectId>, Vec<ObjectId>) = of(Write::References).into_iter().partition(misses);
     let parts = [
         (
             of(Write::Finalizer),
@@ -247,7 +249,12 @@ fn describe(case: &Case<'_>, turns: &[Turn]) -> String {
             "have nothing left to wait for, but keep their finalizers",
         ),
         (of(Write::Delete), "should have been deleted, but still exists", "should have been deleted, but still exist"),
-        (of(Write::References), "still has a reference to a missing owner", "still have references to missing owners"),
+        (missing, "still has a reference to a missing owner", "still have references to missing owners"),
+        (
+            waiting,
+            "still has a reference to an owner that waits for its dependents",
+            "still have references to owners that wait for their dependents",
+        ),
         (of(Write::Free), "still has to be orphaned", "still have to be orphaned"),
     ];
     let describe = parts.into_iter().filter(|(objects, ..)| !objects.is_empty()).map(|(mut objects, one, many)| {
@@ -290,7 +297,7 @@ fn fires(case: &Case<'_>, wanted: &mut Needs, some_refused: bool) -> String {
 fn consequence(case: &Case<'_>, wanted: &mut Needs, works: bool, some_refused: bool) -> String {
     let fires = fires(case, wanted, some_refused);
     if works {
-        format!("The collector retries, at most every 17 minutes, until its writes are accepted.{fires}")
+        format!("The collector retries, after pauses of up to 17 minutes, until its writes are accepted.{fires}")
     } else {
         format!(
             "If the collector is not running, nothing is collected and foreground deletes never finish. If it \

@@ -102,6 +102,11 @@ impl Losses {
         losses
     }
 
+    /// Objects whose data is lost, or may be.
+    pub(super) fn objects(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.objects.iter().copied()
+    }
+
     pub(super) fn is_nothing(&self) -> bool {
         self.objects.is_empty()
     }
@@ -121,14 +126,19 @@ impl Losses {
 
     /// What keeps the data of the volumes, to be done before anything is deleted; `None` if there are none.
     pub(super) fn keep(&self, case: &Case<'_>) -> Option<Remedy> {
-        let retain: Vec<_> = self.volumes.iter().filter_map(|volume| case.commands().retain(*volume)).collect();
-        let are_volumes = self.volumes.iter().all(|id| case.commands().is_volume(*id));
-        let what = match retain.len() {
-            0 => return None,
-            1 if are_volumes => "keep the data: set the reclaim policy of its volume to Retain",
-            _ if are_volumes => "keep the data: set the reclaim policy of its volumes to Retain",
-            _ => "keep the data: set the policy of what holds it to Retain",
-        };
-        Some(Remedy { keeps: true, ..Remedy::new(what, retain).before_others() })
+        keep_volumes(case, self.volumes.iter().copied())
     }
+}
+
+/// What keeps the data of these volumes; `None` if there are none.
+pub(super) fn keep_volumes(case: &Case<'_>, volumes: impl Iterator<Item = ObjectId> + Clone) -> Option<Remedy> {
+    let retain: Vec<_> = volumes.clone().filter_map(|volume| case.commands().retain(volume)).collect();
+    let are_volumes = volumes.clone().all(|id| case.commands().is_volume(id));
+    let what = match retain.len() {
+        0 => return None,
+        1 if are_volumes => "keep the data: set the reclaim policy of its volume to Retain",
+        _ if are_volumes => "keep the data: set the reclaim policy of its volumes to Retain",
+        _ => "keep the data: set the policy of what holds it to Retain",
+    };
+    Some(Remedy { keeps: true, ..Remedy::new(what, retain).before_others() })
 }

@@ -20,24 +20,25 @@ use super::{
 };
 
 /// What does the collector's work on these writes: first what finishes deletes that somebody requested, then what
-/// starts others, which needs a decision, as all does that loses data. What keeps that comes first.
+/// starts others. All that deletes an existing object needs a decision. What keeps data comes first.
 pub(super) fn remedies(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn]) -> Vec<Remedy> {
     let requested = |turn: &&Turn| turn.waiting.is_some() || turn.write == Write::Finalizer;
     let of = |requests: bool| -> Vec<ObjectId> {
         let turns = turns.iter().filter(|turn| requested(turn) == requests);
-        with_dependents(case, turns.flat_map(|turn| [Some(turn.object), turn.waiting]).flatten())
+        with_dependents(case, turns.flat_map(|turn| [turn.waiting, Some(turn.object)]).flatten())
     };
     let (requested, others) = (of(true), of(false));
     let goes = |id: &&ObjectId| is_deleted(case, **id);
     let losses = Losses::of(case, wanted, requested.iter().chain(&others).filter(goes).copied());
     let of_requested = Losses::of(case, wanted, requested.iter().filter(goes).copied());
+    let decides = requested.iter().any(|id| is_deleted(case, *id));
     let finish = Remedy::new(
         format!(
             "do the collector's work: finish the deletes that wait for it; {}{}",
             harm(case, &requested),
             clause(case, &of_requested)
         ),
-        commands(case, &requested),
+        commands(case, &requested, decides),
     );
     let of_others = Losses::of(case, wanted, others.iter().filter(goes).copied());
     let what = format!(
@@ -45,8 +46,8 @@ pub(super) fn remedies(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn]) -> V
         harm(case, &others),
         clause(case, &of_others)
     );
-    let others = Remedy::new(what, commands(case, &others)).deciding(true);
-    losses.keep(case).into_iter().chain([finish.deciding(!of_requested.is_nothing()), others]).collect()
+    let others = Remedy::new(what, commands(case, &others, true)).deciding(true);
+    losses.keep(case).into_iter().chain([finish.deciding(decides), others]).collect()
 }
 
 /// What is lost, to follow a remedy's words.
@@ -103,11 +104,11 @@ pub(super) fn stay(number: usize) -> String {
 }
 
 /// Sweeps of these objects, one for each namespace; cluster-scoped objects come last, because they have no namespaced
-/// owners.
-fn commands(case: &Case<'_>, objects: &[ObjectId]) -> Vec<ShellCommand> {
+/// owners. What decides asks before it changes anything.
+fn commands(case: &Case<'_>, objects: &[ObjectId], decides: bool) -> Vec<ShellCommand> {
     let snapshot = case.snapshot();
     let mut by_namespace: BTreeMap<(bool, Symbol), Vec<String>> = BTreeMap::new();
-    for id in objects.iter().rev() {
+    for id in objects {
         let object = snapshot.object(*id);
         let Some(word) = case.commands().word(*id) else { continue };
         by_namespace.entry((object.namespace.is_empty(), object.namespace)).or_default().push(word);
@@ -117,7 +118,7 @@ fn commands(case: &Case<'_>, objects: &[ObjectId]) -> Vec<ShellCommand> {
         .flat_map(|((_, place), words)| in_batches(words, |word| word.len() + 1).map(move |b| (place, b)));
     let sweep = |(namespace, words): (Symbol, Vec<String>)| {
         let command = case.kubectl.plugin("sweep").args(words).in_namespace(snapshot.text(namespace))?;
-        Some(command.arg("--yes"))
+        Some(command.args((!decides).then_some("--yes")))
     };
     batches.filter_map(sweep).collect()
 }

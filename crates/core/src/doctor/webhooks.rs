@@ -15,6 +15,7 @@ use super::{
     case::{Case, FindingsBuilder, sorted},
     code::Code,
     collector::{Turn, Write},
+    commands::one_after_another,
     finding::{Finding, Remedy},
     limit::Limit,
 };
@@ -109,12 +110,10 @@ impl Vital {
     }
 
     /// Whether a webhook is certainly called for all such writes.
-    fn needs(&self, case: &Case<'_>, webhook: &Webhook) -> bool {
+    fn needs(&self, case: &Case<'_>, webhook: &Webhook, namespace: &str) -> bool {
         let resource = self.resource();
         let is_selected = match &webhook.namespaces {
-            Some(selector) if !self.namespace.is_empty() => {
-                selects_namespace(case.stage, selector, self.namespace) == Some(true)
-            }
+            Some(selector) if !namespace.is_empty() => selects_namespace(case.stage, selector, namespace) == Some(true),
             // Objects of the cluster are never exempt (R9.31).
             Some(_) => !resource.namespaced,
             None => true,
@@ -124,6 +123,23 @@ impl Vital {
             && webhook.objects.is_none()
             && !webhook.depends_on_unread()
     }
+}
+
+/// The writes that start a workload, and make its pods the backend of a Service.
+const STARTING: [Vital; 5] = [
+    vital("apps", "replicasets", "", "UPDATE", ""),
+    vital("", "pods", "", "CREATE", ""),
+    vital("", "pods", "binding", "CREATE", ""),
+    vital("", "pods", "status", "UPDATE", ""),
+    vital("discovery.k8s.io", "endpointslices", "", "UPDATE", ""),
+];
+
+/// Whether a webhook refuses what starts its own workload.
+fn refuses_its_start(case: &Case<'_>, webhook: &Webhook, workload: ObjectId) -> bool {
+    let snapshot = case.snapshot();
+    let has_sets = snapshot.resource(workload).kind == "Deployment";
+    let mut writes = STARTING.iter().filter(|write| has_sets || write.plural != "replicasets");
+    writes.any(|write| write.needs(case, webhook, snapshot.namespace(workload)))
 }
 
 /// Finds webhooks that can't be reached, and which writes of the collector they prevent.
@@ -141,7 +157,8 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
                 matches(resource, Write::Delete) || matches(resource, Write::References) || finalizes
             })
             .collect();
-        let vital: Vec<&Vital> = VITAL.iter().filter(|vital| vital.needs(case, asked.webhook)).collect();
+        let vital: Vec<&Vital> =
+            VITAL.iter().filter(|vital| vital.needs(case, asked.webhook, vital.namespace)).collect();
         let others: Vec<Resource> = match concerned.is_empty() && *case.limit == Limit::Everything {
             true => vital.iter().filter(|vital| vital.part.is_empty()).map(|vital| vital.resource()).take(1).collect(),
             false => Vec::new(),
@@ -186,7 +203,19 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         releases.extend(finalized.into_iter().filter(|id| snapshot.object(*id).terminating() && content.is_empty()));
         let mut finding =
             finding(case, asked, &why, &concerned, Kept { held: &held, content: &content, releases, vital });
-        finding.remedies.splice(..0, case.start(idle));
+        match case.start(idle) {
+            // The webhook must allow that first.
+            Some(start) if idle.is_some_and(|workload| refuses_its_start(case, asked.webhook, workload)) => {
+                let allow = &mut finding.remedies[0];
+                allow.what = format!(
+                    "{}; then {}, which the webhook refuses before; set failurePolicy to Fail again once it answers",
+                    allow.what, start.what
+                );
+                allow.commands =
+                    one_after_another(allow.commands.drain(..).chain(start.commands)).into_iter().collect();
+            }
+            start => drop(finding.remedies.splice(..0, start)),
+        }
         findings.findings.push(finding);
     }
 }

@@ -91,6 +91,8 @@ pub struct GateViolation {
     pub uncounted: Vec<ResourceId>,
     /// Lists that could not be read and may contain objects that the gate counts.
     pub unread: Vec<Gap>,
+    /// For [`Gate::FailOn`], the verdict that violates it.
+    pub verdict: Option<VerdictResult>,
 }
 
 impl GateViolation {
@@ -139,9 +141,10 @@ pub fn gate_violations(
         .map(|max| GateViolation { unread: unread(&|_| true), ..violation(Gate::Max(max), counted, &unnamed, counts) });
     let found: Vec<GateViolation> = deny.chain(deny_effects).chain(max).filter(is_violated).collect();
     // The verdict alone decides, as without the gate: what was not read makes it UNSURE at most.
-    let is_forbidden =
-        |result: &VerdictResult| Verdict::of(snapshot, plan, unlisted_contents, &[]).is_at_least(*result);
-    let fail_on = gates.fail_on.filter(is_forbidden).map(|result| GateViolation {
+    let verdict = |result| (result, Verdict::of(snapshot, plan, unlisted_contents, &[]));
+    let fail_on = gates.fail_on.map(verdict).filter(|(result, verdict)| verdict.is_at_least(*result));
+    let fail_on = fail_on.map(|(result, verdict)| GateViolation {
+        verdict: Some(verdict.result),
         unread: if result >= VerdictResult::Unsure { unread(&|_| true) } else { Vec::new() },
         ..violation(Gate::FailOn(result), std::iter::empty(), &[], |_| false)
     });
@@ -185,6 +188,7 @@ fn violation(
         unnamed: unnamed.iter().filter_map(|(_, number)| *number).sum(),
         uncounted,
         unread: Vec::new(),
+        verdict: None,
     }
 }
 

@@ -115,4 +115,9 @@ impl WriteScope {
     pub fn contains(&self, object: ObjectId) -> bool {
         self.0.contains(&object)
     }
+
+    /// All of them, in no order.
+    pub fn objects(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.0.iter().copied()
+    }
 }

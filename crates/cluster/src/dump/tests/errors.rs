@@ -11,14 +11,23 @@ fn malformed_json_has_a_position() {
     assert_eq!(error("{\"a\": 1,\n  oops}"), "dump: malformed JSON at line 2, column 3: key must be a string");
     assert_eq!(
         error("{\"kind\":\"List\",\n\"items\":["),
-        "dump: malformed JSON at line 2, column 9: EOF while parsing a list"
+        "dump: malformed JSON at line 2, column 9: EOF while parsing a list; the file ends here: it seems \
+         cut off, dump it again"
     );
     let second = object("v1", "Pod", "x", "a", "") + "\n{]";
     assert_eq!(error(&second), "dump: malformed JSON at line 2, column 2: key must be a string");
     let whole = object("v1", "Pod", "x", "a", "") + "\n";
     let after_two = |rest: &str| error(&format!("{whole}{whole}{rest}"));
-    assert_eq!(after_two("tru"), "dump: malformed JSON at line 3, column 3: EOF while parsing a value");
-    assert_eq!(after_two("\"a}"), "dump: malformed JSON at line 3, column 3: EOF while parsing a string");
+    assert_eq!(
+        after_two("tru"),
+        "dump: malformed JSON at line 3, column 3: EOF while parsing a value; the file ends here: it seems \
+         cut off, dump it again"
+    );
+    assert_eq!(
+        after_two("\"a}"),
+        "dump: malformed JSON at line 3, column 3: EOF while parsing a string; the file ends here: it seems \
+         cut off, dump it again"
+    );
     assert_eq!(after_two("]"), "dump: malformed JSON at line 3, column 1: expected value");
 }
 

@@ -124,7 +124,7 @@ impl Attention {
                 "A working collector does this within seconds; a collector that was restarted since may wait \
                  until the owner is deleted."
             }
-            Attention::Retried => "It retries, at most every 17 minutes.",
+            Attention::Retried => "It retries, after pauses of up to 17 minutes.",
             Attention::OnChange => {
                 "The collector processes it again only when an owner is deleted, starts waiting for its \
                  dependents, or when its owner references change."

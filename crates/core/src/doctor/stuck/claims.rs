@@ -8,6 +8,7 @@ use crate::{
     doctor::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder, sorted},
+        losses::keep_volumes,
     },
     model::{ObjectId, effects::EffectKind},
     plan::effects_of,
@@ -99,15 +100,19 @@ fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding 
         _ => format!("{then} deleted, {claim_goes}: for each: {end}"),
     };
     let commands = case.commands();
-    let first = if lost { "copy what you need of the data first; " } else { "" };
+    let keep = keep_volumes(case, volumes.iter().copied().filter(|id| lost && commands.holds_data(*id)));
+    let first = if lost && keep.is_none() { "copy what you need of the data first; " } else { "" };
     let delete = if pods.len() == 1 { "delete the finished pod" } else { "delete the finished pods" };
     Finding {
         message: format!("Terminating{}. {names} {pods_have} {it} until {they_are} deleted.", since(case, &claims)),
         consequence: format!("Nobody is known to delete {those}. {then}."),
-        remedies: vec![
-            Remedy::new(format!("{first}{delete}"), commands.delete(&pods, "background", &[])).deciding(lost),
-            see_volumes(case, &claims),
-        ],
+        remedies: keep
+            .into_iter()
+            .chain([
+                Remedy::new(format!("{first}{delete}"), commands.delete(&pods, "background", &[])).deciding(lost),
+                see_volumes(case, &claims),
+            ])
+            .collect(),
         related: [pods, volumes].concat(),
         objects: claims,
         ..Finding::of(Code::ClaimInUse, format!("finished {end}"))

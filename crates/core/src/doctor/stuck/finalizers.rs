@@ -221,7 +221,11 @@ fn finding(
             },
         consequence,
         remedies: remedies(case, code, &holds, &users, &fires, &objects, &related),
-        related,
+        related: {
+            let lost = fires.losses.objects().filter(|id| !objects.contains(id) && !related.contains(id));
+            let lost: Vec<ObjectId> = lost.collect();
+            [related, lost].concat()
+        },
         objects,
         ..Finding::of(code, format!("{} {}", kind.full_name(), one_cause(&controllers)))
     })
@@ -516,9 +520,8 @@ fn remedies(
     };
     let then_start = start.iter().filter(|_| !spared.is_empty());
     remedies.push(Remedy::new(format!("{keep}{then}"), spared.iter().chain(then_start).cloned()));
-    if code == Code::ArmedDeletion {
-        remedies.push(Remedy::new("start the controller, which then does all of that", start).deciding(true));
-    }
+    let starting = Remedy::new(format!("start the controller; then {}", fires.describe(objects)), start).deciding(true);
+    let starting = Some(starting).filter(|_| code == Code::ArmedDeletion);
     let force = if holds.len() == 1 {
         "force-remove the finalizer (its cleanup will NOT run)"
     } else {
@@ -540,7 +543,10 @@ fn remedies(
     };
     let free = objects.iter().filter(|id| !needed.contains(id));
     let strip = free.flat_map(|id| commands.remove_finalizers(*id, &finalizers));
-    remedies.push(Remedy::new(harm, strip).deciding(true));
+    let strip = Remedy::new(harm, strip).deciding(true);
+    // Without the controller, the objects that it would delete are kept.
+    let keeps = fires.are_objects && fires.inside.is_empty();
+    remedies.extend(if keeps { [Some(strip), starting] } else { [starting, Some(strip)] }.into_iter().flatten());
     remedies
 }
 
