@@ -109,7 +109,7 @@ fn nobody_acts_without_a_controller_manager() {
     says(&on(&of("2026-03-01T09:59:58.000000Z"), "explain secret/stray -n vault"), &["WILL BE DELETED: "]);
     let folder = tempfile::tempdir().unwrap();
     let applied = write(folder.path(), "applied.json", &object(("v1", "Secret"), "new", stray).to_string());
-    let ran = on(&away, &format!("plan --apply -n vault -f {applied}"));
+    let ran = on(&[&away[..], &[namespace(json!({}))]].concat(), &format!("plan --apply -n vault -f {applied}"));
     says(
         &ran,
         &["COLLECTS: 1 of 1", "Secret/new  » later  its owner ConfigMap/gone is missing", "no controller manager"],
