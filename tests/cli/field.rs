@@ -713,12 +713,8 @@ fn the_data_on_a_node_goes_out_of_reach() {
             {"key": "kubernetes.io/hostname", "operator": "In", "values": ["n1"]}]}]}}});
     let objects = [volume, node("True", "2026-03-01T10:00:00Z")];
     let ran = on(&objects, "plan node/n1");
-    says(
-        &ran,
-        &[
-            "the data of PersistentVolume/disk is on it, and can't be reached until it is back: pods that use it stay Pending",
-        ],
-    );
+    let unreached = "and can't be reached until it is back: pods that use it stay Pending";
+    says(&ran, &["the data of PersistentVolume/disk is on it", unreached]);
 }
 
 /// A time-out is no promise where a webhook must allow the delete and does not answer.
