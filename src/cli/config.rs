@@ -9,7 +9,7 @@ use crate::{
 };
 use gc_cluster::{cluster::Progress, dump::MAX_INPUT};
 use gc_core::{
-    command_line::{Kubectl, ShellCommand},
+    command_line::{Kubectl, ShellCommand, option_words},
     model::{Origin, ServerVersion},
     url,
 };
@@ -52,11 +52,7 @@ impl GlobalArgs {
         if source.from.is_empty() {
             return self.connection.kubectl();
         }
-        let option = |(flag, value): (&str, String)| match value.starts_with('-') && value != "-" {
-            true => vec![format!("{flag}={value}")],
-            false => vec![flag.to_owned(), value],
-        };
-        let flags = source.options().into_iter().flat_map(option);
+        let flags = source.options().into_iter().flat_map(|(flag, value)| option_words(flag, &value));
         let complete = source.assume_complete.then(|| "--assume-complete".to_owned());
         Kubectl::default().reading(flags.chain(complete).collect())
     }

@@ -106,12 +106,8 @@ impl ShellCommand {
 
     /// Adds a flag of this program, with a value that may start with a dash.
     #[must_use]
-    pub fn option(self, flag: &'static str, value: &str) -> Self {
-        if value.starts_with('-') && value != "-" {
-            self.arg(format!("{flag}={value}"))
-        } else {
-            self.args([flag, value])
-        }
+    pub fn option(self, flag: &str, value: &str) -> Self {
+        self.args(option_words(flag, value))
     }
 
     /// Adds operands that may start with a dash. [`Self::flags`] can still add flags afterwards.
@@ -191,6 +187,14 @@ pub struct Kubectl {
 
 /// The commands of this plugin that can read files.
 const READING: [&str; 5] = ["explain", "plan", "doctor", "tree", "reclaim"];
+
+/// A flag of this program, with a value that may start with a dash.
+pub fn option_words(flag: &str, value: &str) -> Vec<String> {
+    match value.starts_with('-') && value != "-" {
+        true => vec![format!("{flag}={value}")],
+        false => vec![flag.to_owned(), value.to_owned()],
+    }
+}
 
 /// kubectl with its current context.
 pub static PLAIN: Kubectl = Kubectl { flags: Vec::new(), source: Vec::new() };

@@ -656,15 +656,17 @@ fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Fin
     let others: Vec<ObjectId> = finding.objects.iter().copied().filter(|id| *id != explanation.object).collect();
     let is_its = finding.objects.contains(&explanation.object);
     let whose = match (is_its, others.len()) {
-        (true, 0) | (false, 0) => String::new(),
+        (_, 0) => String::new(),
         (true, some) => format!(" (and {some} more)"),
         (false, _) => format!(" ({})", view.names(&others, 1)),
     };
     let (word, code) = (fate_of(finding.severity).text(), finding.code.name());
-    let follows = match detail == Detail::Wide || decides(finding) {
-        true if detail != Detail::Wide && !is_its && finding.code.prevents() => finding.irreversible.join(" "),
-        true => finding.follows(),
-        false => String::new(),
+    let prevents_others = !is_its && finding.code.prevents();
+    let follows = match detail {
+        Detail::Wide => finding.follows(),
+        _ if !decides(finding) => String::new(),
+        _ if prevents_others => finding.irreversible.join(" "),
+        _ => finding.follows(),
     };
     format!("{FINDING} {word} {code}{whose}: {} {follows}", finding.message).trim_end().to_owned()
 }

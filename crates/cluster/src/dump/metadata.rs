@@ -155,8 +155,7 @@ impl Metadata {
             kept.insert("name".to_owned(), strings.text(self.object.name).into());
         }
         // What a controller makes or deletes with an object may be called after its namespace.
-        let policy = || Policy::of_applier(group, kind).or(Policy::without_finalizer(group, kind));
-        if self.has_finalizers || policy().is_some() {
+        if self.has_finalizers || Policy::of_kind(group, kind).is_some() {
             kept.insert("namespace".to_owned(), strings.text(self.object.namespace).into());
         }
         if self.has_finalizers {

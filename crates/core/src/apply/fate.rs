@@ -108,18 +108,24 @@ pub struct ApplyPlan {
     pub objects: Vec<FileObject>,
     /// The place of each outcome.
     by_object: FxHashMap<ObjectId, usize>,
+    /// The place of each outcome of the second end.
+    by_object_later: FxHashMap<ObjectId, usize>,
 }
 
 impl ApplyPlan {
     /// The fates of the objects of a file, in a scene that was played.
     pub fn of(scene: Scene, graph: &OwnerGraph, plan: Plan, objects: &[ManifestObject]) -> Self {
-        let by_object: FxHashMap<ObjectId, usize> =
-            plan.outcomes.iter().enumerate().map(|(index, outcome)| (outcome.object, index)).collect();
+        let places = |outcomes: &[Outcome]| -> FxHashMap<ObjectId, usize> {
+            outcomes.iter().enumerate().map(|(index, outcome)| (outcome.object, index)).collect()
+        };
+        let by_object = places(&plan.outcomes);
+        let by_object_later = places(plan.then.as_ref().map_or(&[], |then| &then.outcomes));
         let of_object = |(index, placed): (usize, &Placed)| {
             let standing = |written| Standing::of(&scene, graph, written, &placed.namespace);
             let standings: Vec<Standing> = objects[index].written().iter().map(standing).collect();
             let outcome = placed.object.and_then(|object| Some(&plan.outcomes[*by_object.get(&object)?]));
-            let later = placed.object.filter(|_| outcome.is_none()).and_then(|object| later(&plan, object));
+            let later =
+                placed.object.filter(|_| outcome.is_none()).and_then(|object| later(&plan, &by_object_later, object));
             let (fate, uncertain) = match later {
                 Some(later) if later.kind.removes() => (Fate::GoesLater, later.uncertain),
                 _ => fate(&scene, placed, outcome.or(later), graph),
@@ -127,7 +133,7 @@ impl ApplyPlan {
             FileObject { placed: placed.clone(), fate, uncertain, standings }
         };
         let objects = scene.placed.iter().enumerate().map(of_object).collect();
-        ApplyPlan { scene, plan, objects, by_object }
+        ApplyPlan { scene, plan, objects, by_object, by_object_later }
     }
 
     /// Adds what goes only once the kinds that the file defines are served ([`Scene::once_served`]).
@@ -153,7 +159,7 @@ impl ApplyPlan {
 
     /// What happens to an object only once what prevents it is mended; `None` if nothing does.
     pub fn later(&self, object: ObjectId) -> Option<&Outcome> {
-        later(&self.plan, object).filter(|_| self.outcome(object).is_none())
+        later(&self.plan, &self.by_object_later, object).filter(|_| self.outcome(object).is_none())
     }
 
     /// Objects of the cluster that the file doesn't have, and that change, or will.
@@ -202,8 +208,8 @@ impl ApplyPlan {
     }
 }
 
-fn later(plan: &Plan, object: ObjectId) -> Option<&Outcome> {
-    plan.then.as_ref()?.outcomes.iter().find(|outcome| outcome.object == object)
+fn later<'p>(plan: &'p Plan, places: &FxHashMap<ObjectId, usize>, object: ObjectId) -> Option<&'p Outcome> {
+    Some(&plan.then.as_ref()?.outcomes[*places.get(&object)?])
 }
 
 fn fate(scene: &Scene, placed: &Placed, outcome: Option<&Outcome>, graph: &OwnerGraph) -> (Fate, Option<Uncertainty>) {

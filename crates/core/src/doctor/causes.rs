@@ -64,10 +64,10 @@ fn mark_decisions(case: &Case<'_>, finding: &mut Finding) {
     if going.is_empty() {
         return;
     }
-    let goes = going.len() + case.goes_below(&going).len();
+    let deleted = going.len() + case.goes_below(&going).len();
     for remedy in finding.remedies.iter_mut().filter(|remedy| operation(remedy).is_some() || starts(remedy)) {
         remedy.decides = true;
-        remedy.what.push_str(&format!("; that deletes {}", count(goes, "object", "objects")));
+        remedy.what.push_str(&format!("; that deletes {}", count(deleted, "object", "objects")));
     }
 }
 

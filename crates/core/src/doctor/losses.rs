@@ -20,8 +20,8 @@ pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding], wanted: &mut Needs
     let of_finalizers = |finding: &Finding| {
         matches!(finding.code, Code::StuckFinalizer | Code::SlowFinalizer | Code::ArmedDeletion) && releases(finding)
     };
-    let own: Vec<ObjectId> = findings.iter().filter(|it| of_finalizers(it)).flat_map(|it| it.objects.clone()).collect();
-    let own: BTreeSet<ObjectId> = own.into_iter().collect();
+    let own = findings.iter().filter(|it| of_finalizers(it)).flat_map(|it| it.objects.iter().copied());
+    let own: BTreeSet<ObjectId> = own.collect();
     for finding in findings.iter_mut().filter(|finding| releases(finding)) {
         let is_leaving = |id: &ObjectId| case.snapshot().object(*id).terminating();
         let of_finalizer = of_finalizers(finding);

@@ -41,8 +41,8 @@ impl FactIndex {
             let mut index = VolumesByHandle::default();
             for volume in volumes {
                 match snapshot.facts.volume(*volume) {
-                    Some(VolumeFacts { handle: Some(handle), .. }) => {
-                        index.same.entry((**handle).clone()).or_default().push(*volume);
+                    Some(VolumeFacts { csi: Some(csi), .. }) => {
+                        index.same.entry(csi.handle.clone()).or_default().push(*volume);
                     }
                     Some(_) => {}
                     None => index.unread.push(*volume),

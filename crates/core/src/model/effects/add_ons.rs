@@ -413,13 +413,6 @@ const ADD_ONS: &[AddOn] = &[
         labels: &["cstor-pool"],
         ..NONE
     },
-    // libopenstorage/operator deploy/openstorage-operator.yaml
-    AddOn {
-        name: "the Portworx operator",
-        domains: &["operator.libopenstorage.org"],
-        workloads: &["portworx-operator"],
-        ..NONE
-    },
     // cloudnative-pg/cloudnative-pg internal/management: it runs in the database's pods, which no workload makes.
     AddOn {
         name: "CloudNativePG's instance manager",

@@ -195,7 +195,7 @@ impl Policy {
     }
 
     /// The policy of objects of a kind whose controller deletes others after they are gone, whatever their finalizers.
-    pub fn without_finalizer(group: &str, kind: &str) -> Option<Policy> {
+    pub(crate) fn without_finalizer(group: &str, kind: &str) -> Option<Policy> {
         // zalando/postgres-operator pkg/controller/postgresql.go: an object that is gone is a cluster to delete.
         match (group, kind) {
             ("acid.zalan.do", "postgresql") => Some(Policy::Zalando),
@@ -205,12 +205,17 @@ impl Policy {
         }
     }
 
+    /// The policy of objects of a kind, whatever their finalizers.
+    pub fn of_kind(group: &str, kind: &str) -> Option<Policy> {
+        Policy::of_applier(group, kind).or(Policy::without_finalizer(group, kind))
+    }
+
     fn setting(self) -> Option<&'static Setting> {
         SETTINGS.iter().find(|setting| setting.of == self)
     }
 
     /// The policy of objects of a kind whose controller applies others from a source, whatever their finalizers.
-    pub fn of_applier(group: &str, kind: &str) -> Option<Policy> {
+    pub(crate) fn of_applier(group: &str, kind: &str) -> Option<Policy> {
         match (group, kind) {
             ("argoproj.io", "Application") => Some(Policy::ArgoCd),
             ("kustomize.toolkit.fluxcd.io", "Kustomization") => Some(Policy::Kustomization),
@@ -396,8 +401,7 @@ impl PolicyFacts {
     /// Whether an object of a kind with these finalizers has any.
     pub(crate) fn are_possible<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> bool {
         let has_policy = |finalizer: &'t str| Policy::of(group, kind, std::iter::once(finalizer)).is_some();
-        Policy::of_applier(group, kind).is_some()
-            || Policy::without_finalizer(group, kind).is_some()
+        Policy::of_kind(group, kind).is_some()
             || matches!((group, kind), PolicyFacts::ZALANDO | PolicyFacts::GATEWAY_CLASS)
             || names_by_field(group, kind)
             || finalizers.any(|finalizer| has_policy(finalizer) || Pause::is_possible(finalizer))
@@ -408,8 +412,7 @@ impl PolicyFacts {
         if !PolicyFacts::are_possible(group, kind, finalizers.iter().copied()) {
             return None;
         }
-        let policy = Policy::of(group, kind, finalizers.iter().copied()).or(Policy::of_applier(group, kind));
-        let policy = policy.or(Policy::without_finalizer(group, kind));
+        let policy = Policy::of(group, kind, finalizers.iter().copied()).or(Policy::of_kind(group, kind));
         let facts = policy.map(|policy| policy.read(object)).unwrap_or_default();
         let (pause, uses) = (Pause::read(finalizers, object), names_used(group, kind, object));
         let mut facts = PolicyFacts { pause, uses, ..facts };

@@ -51,8 +51,8 @@ pub(crate) use serving::{CONTENT_FAILURE, FINALIZERS_REMAIN, REMAINS};
 pub use setters::Setter;
 pub use setters::{contains_setters, read_setters};
 pub use storage::{
-    ClaimFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, VolumeData, VolumeDeleter, VolumeFacts,
-    VolumeHandle,
+    ClaimFacts, CsiVolume, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, VolumeData, VolumeDeleter,
+    VolumeFacts, VolumeHandle,
 };
 pub(in crate::model) use values::unix_seconds;
 pub use webhooks::{Webhook, WebhookFacts, WebhookRule};
@@ -531,7 +531,7 @@ impl Facts {
     pub(crate) fn uses(&self, object: ObjectId) -> Option<&[String]> {
         match self.get(object) {
             Some(Fact::Policy(facts)) => Some(&facts.uses),
-            Some(Fact::Volume(facts)) => Some(&facts.uses),
+            Some(Fact::Volume(facts)) => Some(facts.csi.as_ref().map_or(&[], |csi| &csi.uses)),
             Some(Fact::VolumeSnapshot(facts)) => Some(facts.taken_of.as_slice()),
             Some(Fact::VolumeSnapshotContent(facts)) => Some(facts.snapshot.as_slice()),
             _ => None,

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::{
     AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, BindingFacts, BudgetFacts, ClaimFacts,
-    ClaimTemplates, Condition, Constraints, DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement,
-    LabelSelector, LeaseFacts, NamespaceFacts, NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts,
-    PolicyBindingFacts, QuotaFacts, RBAC, Required, ResourceClaimFacts, RoleFacts, ServiceCidrFacts, ServiceFacts,
-    SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, StoredVersion, TokenFacts, VolumeData,
-    VolumeDeleter, VolumeFacts, VolumeHandle, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    ClaimTemplates, Condition, Constraints, CsiVolume, DefinitionFacts, Fact, JobFacts, KubeletReport,
+    LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, NodeFacts, NotReady, OldTemplate, ParameterReference,
+    PodFacts, PolicyBindingFacts, QuotaFacts, RBAC, Required, ResourceClaimFacts, RoleFacts, ServiceCidrFacts,
+    ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, StoredVersion, TokenFacts,
+    VolumeData, VolumeDeleter, VolumeFacts, VolumeHandle, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
     limits::{has_flag, limits},
     said::in_one_line,
     values::{at, list, unix_seconds},
@@ -482,7 +482,7 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}").into()),
         claim_uid: object.text(&["spec", "claimRef", "uid"]).filter(|uid| !uid.is_empty()).map(Into::into),
         phase: phase.map(Into::into),
-        handle: handle.map(Box::new),
+        csi: handle.map(|handle| Box::new(CsiVolume { handle, uses: names_used("", "PersistentVolume", object.0) })),
         failure: failure.map(|said| in_one_line(&said)).filter(|said| !said.is_empty()).map(Into::into),
         deleted_by: VolumeDeleter::of(
             object.annotation(VolumeDeleter::PROVISIONED_BY),
@@ -493,7 +493,6 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
         attributes_class: object.name(&["spec", "volumeAttributesClassName"]).map(Into::into),
         data: class.map(VolumeData::KeptByClass).or(kept).or(is_on_host.then_some(VolumeData::OnHost)).map(Box::new),
         nodes: nodes_of(object),
-        uses: names_used("", "PersistentVolume", object.0).into(),
     }
 }
 

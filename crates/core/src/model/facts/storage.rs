@@ -21,9 +21,9 @@ pub struct VolumeFacts {
     /// Who deletes it once its claim is gone, if its reclaim policy says so; `None` if that was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<VolumeDeleter>,
-    /// Volumes with the same have the same data.
+    /// Where a CSI driver has its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handle: Option<Box<VolumeHandle>>,
+    pub csi: Option<Box<CsiVolume>>,
     /// `status.message`, if its phase is Failed: why its data could not be deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Box<str>>,
@@ -36,9 +36,16 @@ pub struct VolumeFacts {
     /// What else says where its data is, or what becomes of it. Few volumes have that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Box<VolumeData>>,
+}
+
+/// A volume of a CSI driver.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CsiVolume {
+    /// Volumes with the same have the same data.
+    pub handle: VolumeHandle,
     /// What its data is in, and what that keeps (R9.40).
-    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
-    pub uses: Box<[String]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<String>,
 }
 
 /// Where a CSI driver has a volume's data.

@@ -141,7 +141,7 @@ impl SideEffects<'_, '_> {
     fn twins(&mut self, volume: ObjectId) -> String {
         let context = self.context;
         let snapshot = context.snapshot;
-        let handle = snapshot.facts.volume(volume).and_then(|facts| facts.handle.as_deref());
+        let handle = snapshot.facts.volume(volume).and_then(|facts| Some(&facts.csi.as_ref()?.handle));
         let (Some(handle), Some(volumes)) = (handle, context.built_in.volumes) else { return String::new() };
         let index = context.fact_index.volumes_by_handle(snapshot, context.of_resource(volumes));
         // Whoever asks first asks for all.

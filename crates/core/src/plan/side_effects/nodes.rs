@@ -1,11 +1,7 @@
 //! Pods of a deleted Node: no owner reference leads to them, and yet they are deleted (R9.7).
 
 use crate::{
-    model::{
-        ObjectId,
-        effects::EffectKind,
-        facts::{VolumeData, VolumeFacts},
-    },
+    model::{ObjectId, effects::EffectKind, facts::VolumeData},
     plan::{
         outcome::{OutcomeKind, Plan},
         reaction::OutsideEffect,
@@ -77,8 +73,6 @@ impl SideEffects<'_, '_> {
     pub(super) fn data_on_node(&mut self, node: ObjectId) {
         let snapshot = self.context.snapshot;
         let Some(resource) = self.context.built_in.volumes else { return };
-        let name = snapshot.text(snapshot.object(node).name);
-        let host = snapshot.label(node, VolumeFacts::HOST_NAME).unwrap_or(name);
         let pods = self.context.fact_index.pods_on(snapshot, snapshot.object(node).name).iter();
         let claims: Vec<ObjectId> = pods.flat_map(|pod| self.context.claims_of_pod(*pod)).collect();
         let used = claims.iter().filter_map(|claim| self.context.fact_index.volume_of(snapshot, *claim));
@@ -89,9 +83,9 @@ impl SideEffects<'_, '_> {
                 self.needs.evidence.insert(volume);
                 continue;
             };
-            let is_on_it = facts.nodes.iter().any(|demanded| demanded == host || demanded == name);
             let is_on_host = facts.data.as_deref() == Some(&VolumeData::OnHost);
-            let is_only_on_it = is_on_it && facts.nodes.len() == 1 || is_on_host && used.contains(&volume);
+            let is_only_on_it =
+                facts.nodes.len() == 1 && self.context.is_on(facts, node) || is_on_host && used.contains(&volume);
             if is_only_on_it && self.survival(volume) != Survival::Removed {
                 volumes.push(volume);
             }

@@ -35,6 +35,13 @@ fn without_node(node: &str) -> Arc<FinalizerController> {
 }
 
 impl SimContext<'_> {
+    /// Whether a volume demands a Node, by its name or its host name.
+    pub(crate) fn is_on(&self, volume: &VolumeFacts, node: ObjectId) -> bool {
+        let name = self.snapshot.name(node);
+        let host = self.snapshot.label(node, VolumeFacts::HOST_NAME).unwrap_or(name);
+        volume.nodes.iter().any(|demanded| demanded == host || demanded == name)
+    }
+
     /// The Node without which the provisioner of local volumes can't clean a volume, if that is gone: the volume may
     /// stay Released (R9.35).
     pub(crate) fn lost_node(&self, volume: ObjectId) -> Option<String> {
@@ -48,10 +55,9 @@ impl SimContext<'_> {
         }
         let is_its = |node: &ObjectId| {
             let (name, uid) = (snapshot.name(*node), snapshot.text(snapshot.object(*node).uid));
-            let host = snapshot.label(*node, VolumeFacts::HOST_NAME).unwrap_or(name);
             match of_static {
                 Some(made_on) => made_on == name || made_on == format!("{name}-{uid}"),
-                None => facts.nodes.iter().any(|demanded| demanded == host || demanded == name),
+                None => self.is_on(facts, *node),
             }
         };
         let is_gone = !all.is_empty() && !all.iter().any(is_its);
