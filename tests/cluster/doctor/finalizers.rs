@@ -248,7 +248,7 @@ pub fn deletions_inside_the_cluster_are_armed() {
         remedies,
         [
             "keep their dependents: remove the references to them, then start the controller",
-            "start the controller, which then does all of that",
+            "start the controller; then the collector deletes 2 existing objects",
             "force-remove the finalizer (its cleanup will NOT run): the collector then deletes 2 objects that \
              depend on them",
         ]
