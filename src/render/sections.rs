@@ -112,6 +112,11 @@ impl Sections {
         self.of(heading).next().is_none()
     }
 
+    /// Whether this is said under the heading, perhaps with more.
+    pub(super) fn says(&self, heading: Heading, what: &str) -> bool {
+        self.of(heading).any(|said| matches!(said, Said::Text(text) if text.contains(what)))
+    }
+
     fn of(&self, heading: Heading) -> impl Iterator<Item = &Said> {
         self.0.iter().filter(move |(of, _)| *of == heading).map(|(_, said)| said)
     }

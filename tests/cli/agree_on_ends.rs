@@ -226,7 +226,13 @@ fn what_goes_by_itself_is_not_blamed() {
     safe["metadata"]["finalizers"] = json!(["bank.dev/keys", "foregroundDeletion"]);
     let objects = [vec![safe], claim("safe").to_vec()].concat();
     let ran = on(&objects, "explain locker/safe -n vault");
-    says(&ran, &["DATA LOSS: Locker/safe is Terminating, and no controller is known to finish it."]);
+    says(
+        &ran,
+        &[
+            "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data.",
+            "Locker/safe is Terminating, and no controller is known to finish it.",
+        ],
+    );
     let ran = on(&objects, "doctor -n vault");
     says_not(&ran, &["Only then does the collector"]);
 }

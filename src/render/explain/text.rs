@@ -374,10 +374,12 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
     sections.add(Heading::Then, next(explanation, wide));
     sections.add(Heading::Then, end(view, explanation));
     sections.add(Heading::Then, removed_later(view, explanation));
-    sections.add(Heading::Then, Some(explanation.end.lost.trim_start()).filter(|lost| !lost.is_empty()));
+    let is_told = |lost: &str| lost.is_empty() || verdict.says(lost);
+    sections.add(Heading::Then, Some(explanation.end.lost.trim_start()).filter(|lost| !is_told(lost)));
     // The verdict tells of all others.
     let stuck = explanation.later.as_ref().filter(|later| later.state == State::Stuck);
     let in_the_end = stuck.map(|later| match &explanation.end.refused {
+        Some(_) if is_told(later.lost.trim_start()) => String::new(),
         Some(_) => later.lost.trim_start().to_owned(),
         None => words::in_the_end(view, explanation.object, later).1.join(" "),
     });
@@ -412,7 +414,8 @@ fn add_findings(view: &ExplainView<'_>, explanation: &Explanation, detail: Detai
     let mut told = Told::default();
     let mut has_more = !listed.is_empty();
     for finding in own.into_iter().chain(others.iter().copied()) {
-        sections.add(Heading::Note, [finding_told(view, explanation, finding, detail)]);
+        let said = finding_told(view, explanation, finding, detail, sections);
+        sections.add(Heading::Note, [said]);
         let (said, is_cut) = mended(view, explanation, finding, detail, &mut told);
         sections.add(Heading::Next, said);
         if detail == Detail::Wide && is_cut {
@@ -438,11 +441,17 @@ fn finalizers(view: &ExplainView<'_>, explanation: &Explanation, detail: Detail)
     let own =
         explanation.causes.iter().filter(|cause| cause.objects == [explanation.object] && !is_told(explanation, cause));
     let of_causes: FxHashSet<Symbol> = own.flat_map(|cause| &cause.held_by).filter_map(|it| it.finalizer()).collect();
+    let own_row = explanation.waits.iter().find(|line| line.object == explanation.object && tells_waits(explanation));
+    let in_tree = |story: &FinalizerStory| {
+        own_row.is_some_and(|row| row.held_by.iter().any(|by| by.finalizer() == Some(story.finalizer)))
+    };
     // Kubernetes' own do their work, as long as nothing says otherwise.
     let is_usual = |story: &FinalizerStory| match (detail, story.by) {
         (Detail::Wide, _) => false,
         (Detail::Fine, by) => matches!(by, Remover::Collector | Remover::CleanUp | Remover::Known(_)),
-        (Detail::Usual, by) => matches!(by, Remover::Collector) && tells_waits(explanation),
+        (Detail::Usual, Remover::Collector) => tells_waits(explanation),
+        // The tree says who removes it.
+        (Detail::Usual, by) => matches!(by, Remover::Known(_)) && in_tree(story),
     };
     let all = explanation.finalizers.iter();
     let all = all.filter(|story| !of_causes.contains(&story.finalizer) && !is_usual(story));
@@ -652,7 +661,13 @@ fn removed_later(view: &ExplainView<'_>, explanation: &Explanation) -> Option<St
 
 /// A finding. What follows for this object stands elsewhere, so only what a person has to know before the remedy below
 /// is told of that: of what prevents this and much else, what can't be undone; all if the output is wide.
-fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Finding, detail: Detail) -> String {
+fn finding_told(
+    view: &ExplainView<'_>,
+    explanation: &Explanation,
+    finding: &Finding,
+    detail: Detail,
+    sections: &Sections,
+) -> String {
     let others: Vec<ObjectId> = finding.objects.iter().copied().filter(|id| *id != explanation.object).collect();
     let is_its = finding.objects.contains(&explanation.object);
     let whose = match (is_its, others.len()) {
@@ -668,7 +683,17 @@ fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Fin
         _ if prevents_others => finding.irreversible.join(" "),
         _ => finding.follows(),
     };
-    format!("{FINDING} {word} {code}{whose}: {} {follows}", finding.message).trim_end().to_owned()
+    let message = shortened(&finding.message, sections);
+    format!("{FINDING} {word} {code}{whose}: {message} {follows}").trim_end().to_owned()
+}
+
+/// A message without what stands in parentheses at its end, if it is said above.
+fn shortened(message: &str, sections: &Sections) -> String {
+    let added = message.split_once(" (").and_then(|(begin, rest)| Some((begin, rest.strip_suffix(").")?)));
+    match added {
+        Some((begin, added)) if sections.says(Heading::Why, added) => format!("{begin}."),
+        _ => message.to_owned(),
+    }
 }
 
 /// How many remedies of a finding are shown, unless the output is wide: what comes first, and what then mends it.

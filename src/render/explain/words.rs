@@ -60,6 +60,12 @@ impl Verdict {
         }
     }
 
+    /// Whether the line has this.
+    pub(super) fn says(&self, what: &str) -> bool {
+        let what = what.strip_prefix(DATA_LOSS).unwrap_or(what);
+        self.sentence.contains(what.trim_end_matches('.'))
+    }
+
     /// `WHAT: WHY.`, or where that is too long, why stands below.
     fn with(headline: Headline, what: &str, joint: &str, why: &str) -> Self {
         let rest = vec![(Heading::Why, format!("{why}."))];
@@ -71,15 +77,32 @@ impl Verdict {
 pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i64>) -> Verdict {
     let verdict = end_in_words(view, explanation, now);
     let (end, later) = (&explanation.end, explanation.later.as_ref());
-    let loses = end.data_lost && end.certain || later.is_some_and(|later| later.data_lost && later.certain);
-    if !loses || matches!(verdict.headline, Headline::Ok | Headline::Unsure) {
+    let of_end = end.certain.then_some(end.lost.as_str());
+    let of_later = later.filter(|later| later.certain).map(|later| later.lost.as_str());
+    let lost = of_end.into_iter().chain(of_later).find_map(|lost| lost.trim_start().strip_prefix(DATA_LOSS));
+    let Some(loses) = lost.filter(|_| !matches!(verdict.headline, Headline::Ok | Headline::Unsure)) else {
         return verdict;
-    }
-    let sentence = verdict.sentence.replace(" DATA LOSS: see Then.", "").replace("DATA LOSS: ", "");
-    let below = [verdict.rest.clone(), vec![(Heading::Why, sentence.clone())]].concat();
-    let loses = format!("{} loses its data.", view.name(explanation.object));
-    Verdict::fitting(Headline::DataLoss, [(sentence, verdict.rest), (loses, below)])
+    };
+    let sentence = verdict.sentence.replace(&format!(" {SEE_LOSS}"), "").replace(&format!("{DATA_LOSS}{loses}"), "");
+    let sentence = sentence.trim_end();
+    let below = |reason: String| [verdict.rest.clone(), vec![(Heading::Why, reason)]].concat();
+    let name = view.snapshot.short_name(explanation.object);
+    let first = match loses.starts_with(&format!("{name} ")) {
+        true => sentence.to_owned(),
+        false => format!("{}; {sentence}", loses.trim_end_matches('.')),
+    };
+    let choices = [
+        (first, verdict.rest.clone()),
+        (loses.to_owned(), below(sentence.to_owned())),
+        (format!("{name} takes data with it."), below(format!("{sentence} {loses}"))),
+    ];
+    Verdict::fitting(Headline::DataLoss, choices)
 }
+
+/// How a sentence begins that says whose data is lost.
+const DATA_LOSS: &str = "DATA LOSS: ";
+/// Says that such a sentence stands below.
+const SEE_LOSS: &str = "DATA LOSS: see Then.";
 
 fn end_in_words(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i64>) -> Verdict {
     let name = view.name(explanation.object);
@@ -159,7 +182,7 @@ fn end_in_words(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i
                     let waits = later.state == State::Waiting;
                     let headline = if waits { Headline::Waits } else { Headline::Depends };
                     let (goes, ends) = in_the_end(view, explanation.object, later);
-                    let loses = if later.lost.is_empty() { "" } else { " DATA LOSS: see Then." };
+                    let loses = if later.lost.is_empty() { String::new() } else { format!(" {SEE_LOSS}") };
                     let below = |ends: &[String]| ends.iter().map(|end| (Heading::Then, end.clone())).collect();
                     let choices = [
                         (ends.join(" "), Vec::new()),
@@ -290,17 +313,23 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         let of: Vec<&Condition> = said.iter().filter(|condition| of(condition)).collect();
         let words: Vec<String> = of.iter().map(|condition| condition.in_words()).collect();
         let short: Vec<&str> = words.iter().filter_map(|words| words.split(':').next()).collect();
-        let says = |why: String| (format!("{what}. The API server says why{why}."), Vec::new());
-        let choices = [format!(": {}", words.join("; ")), format!(": {}", short.join(", ")), String::new()];
-        Verdict::fitting(headline, choices.map(says))
+        let says = |why: String| format!("{what}. The API server says why{why}.");
+        let waits = match waits_for(view, explanation) {
+            Some(last) => format!("{name} waits for {last}."),
+            None => says(String::new()),
+        };
+        let choices = [says(format!(": {}", words.join("; "))), says(format!(": {}", short.join(", "))), waits];
+        Verdict::fitting(headline, choices.map(|choice| (choice, Vec::new())))
     };
     let until = |headline: Headline| {
         let until = until(view, explanation);
         let rest = vec![(Heading::Why, format!("it stays until {until}."))];
-        Verdict::fitting(
-            headline,
-            [(format!("{what} until {until}."), Vec::new()), (format!("{what} until others act: see Why."), rest)],
-        )
+        let last = match waits_for(view, explanation) {
+            Some(last) => format!("{name} waits for {last}."),
+            None => format!("{what} until others act: see Why."),
+        };
+        let whole = [format!("{what} until {until}."), format!("{name} stays until {until}.")];
+        Verdict::fitting(headline, whole.map(|whole| (whole, Vec::new())).into_iter().chain([(last, rest)]))
     };
     let goes = explanation.end.outcome == Some(OutcomeKind::Deleted);
     match explanation.end.state {
@@ -328,8 +357,18 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         Some(State::Waiting) => until(Headline::Waits),
         Some(State::Unknown) => until(Headline::Depends),
         _ if is_all_known(view, explanation) => until(Headline::Stuck),
-        _ => Verdict::new(Headline::Stuck, format!("{what}{UNKNOWN_END}.")),
+        _ => {
+            let waits = waits_for(view, explanation).map(|last| format!("{name} waits for {last}{UNKNOWN_END}."));
+            let ends = waits.into_iter().chain([format!("{what}{UNKNOWN_END}.")]);
+            Verdict::fitting(Headline::Stuck, ends.map(|end| (end, Vec::new())))
+        }
     }
+}
+
+/// What an object waits for in the end, if it waits for another one.
+fn waits_for(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
+    let last: Vec<ObjectId> = last_of(explanation).iter().map(|line| line.object).collect();
+    last.iter().any(|last| *last != explanation.object).then(|| view.names(&last, 1))
 }
 
 /// What nobody is known to do, to follow `stays Terminating`.
