@@ -328,6 +328,10 @@ fn whole_number(text: &str) -> Result<usize, &'static str> {
     text.parse().map_err(|_| "give a number from 0 up")
 }
 
+fn seconds(text: &str) -> Result<i64, &'static str> {
+    text.parse().map_err(|_| "give a number of seconds, or -1 for the pod's own")
+}
+
 /// The limits of a delete.
 #[derive(Clone, Debug, Default, Args)]
 pub struct GateArgs {
@@ -788,7 +792,7 @@ impl PropagationArgs {
 pub struct GraceArgs {
     /// Grace period of pods in seconds; negative: the pod's own
     #[arg(long, help_heading = "Deletion", value_name = "SECONDS", default_value_t = -1, hide_default_value = true,
-        allow_hyphen_values = true)]
+        allow_hyphen_values = true, value_parser = seconds)]
     pub grace_period: i64,
     /// A grace period of one second
     #[arg(long, help_heading = "Deletion", hide_short_help = true)]

@@ -176,9 +176,23 @@ fn of_a_cluster(error: Error, command: Option<&str>) -> Error {
         (Some(ContextValue::String(flag)), Some("plan")) if flag == "--dry-run" => {
             "plan changes nothing: leave out --dry-run\n".to_owned()
         }
+        (Some(ContextValue::String(flag)), Some("plan"))
+            if flag == "--apply" && error.kind() == ErrorKind::ArgumentConflict && of_targets(&error) =>
+        {
+            "--apply needs -f FILE or -k FOLDER, and no TARGET\n".to_owned()
+        }
         _ => return error,
     };
     Error::raw(error.kind(), said)
+}
+
+/// Whether TARGETs are what the flag of an error can't be used with.
+fn of_targets(error: &Error) -> bool {
+    match error.get(ContextKind::PriorArg) {
+        Some(ContextValue::String(other)) => other.contains("[TARGET]"),
+        Some(ContextValue::Strings(others)) => others.iter().any(|other| other.contains("[TARGET]")),
+        _ => false,
+    }
 }
 
 fn is_about_options(args: &[OsString]) -> bool {

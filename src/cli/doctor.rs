@@ -162,6 +162,9 @@ fn list_codes(global: &GlobalArgs, output: Option<Format>) -> Result<Report, Ope
 
 fn named(name: &str) -> Result<Code, OperationError> {
     Code::named(name).ok_or_else(|| {
+        if name.is_empty() {
+            return OperationError::Usage("--only has an empty code; --list-codes prints all".to_owned());
+        }
         let near = nearest(name, Code::ALL.map(|code| (code.name().to_owned(), code.name())));
         OperationError::Usage(format!("there is no code {name:?}{} (--list-codes prints all)", did_you_mean(&near)))
     })

@@ -169,6 +169,10 @@ impl fmt::Display for Missing {
             }
             Why::NotInDump => write!(f, "{resource} {name:?} is not in the dump, which contains no {resource}{scope}"),
         }?;
+        if name.contains(',') {
+            let each: Vec<String> = name.split(',').map(|name| format!("{resource}/{name}")).collect();
+            return write!(f, "; a TARGET names one object: write {}", each.join(" "));
+        }
         write!(f, "{hint}")
     }
 }

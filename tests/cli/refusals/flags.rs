@@ -279,7 +279,7 @@ fn values_that_are_none() {
         (&["tree", "--depth", "deep"], "invalid value 'deep' for '--depth <LEVELS>': give a number from 0 up"),
         (
             &["plan", "--grace-period", "soon"],
-            "invalid value 'soon' for '--grace-period <SECONDS>': invalid digit found in string",
+            "invalid value 'soon' for '--grace-period <SECONDS>': give a number of seconds, or -1 for the pod's own",
         ),
         (&["tree", "--color", "sometimes"], "invalid value 'sometimes' for '--color <WHEN>'"),
         (&["completion", "tcsh"], "invalid value 'tcsh' for '<SHELL>'"),
@@ -291,6 +291,12 @@ fn values_that_are_none() {
         (&["--example"], "--from and --example need a command, such as doctor or plan"),
         (&["plan", "deploy/web", "--dry-run"], "plan changes nothing: leave out --dry-run"),
         (&["plan", "deploy/web", "--example", "--fix"], "--fix needs --apply"),
+        (&["plan", "--apply", "deploy/web"], "--apply needs -f FILE or -k FOLDER, and no TARGET"),
+        (&["doctor", "--example", "--only="], "--only has an empty code; --list-codes prints all"),
+        (
+            &["plan", "deploy/web,api", "--example"],
+            "deployments.apps \"web,api\" not found; a TARGET names one object: write deployments.apps/web deployments.apps/api",
+        ),
         (&["plan", "--max=-1"], "invalid value '-1' for '--max <N>': give a number from 0 up"),
         (&["plan", "--deny="], "a value is required for '--deny <TYPE>' but none was supplied"),
         (&["watch", "-o", "yaml"], "invalid value 'yaml' for '--output <FORMAT>'"),

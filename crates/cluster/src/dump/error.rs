@@ -76,7 +76,7 @@ pub enum DumpError {
     #[error("{}: malformed YAML{}: {message}", name_of(path), at_line(*line, *column))]
     Yaml { path: String, line: usize, column: usize, message: String },
     /// A document or item that is not an object.
-    #[error("{place}: {found} instead of a Kubernetes object; a dump is the output of kubectl get -o yaml or -o json")]
+    #[error("{place}: {found} instead of a Kubernetes object{A_DUMP}")]
     NotAnObject { place: Place, found: String },
     /// An object without a required field.
     #[error("{place}: {object} has no {field}{}", advice(field))]
@@ -133,6 +133,9 @@ impl DumpError {
 /// What is said where a dump ends too early.
 pub(super) const CUT_OFF: &str = "; the file ends here: it seems cut off, dump it again";
 
+/// What is said of a text that seems to be none.
+pub(super) const A_DUMP: &str = "; a dump is the output of kubectl get -o yaml or -o json";
+
 fn at_line(line: usize, column: usize) -> String {
     if line == 0 { String::new() } else { format!(" at line {line}, column {column}") }
 }
@@ -140,7 +143,7 @@ fn at_line(line: usize, column: usize) -> String {
 fn advice(field: &str) -> &'static str {
     match field {
         "uid" => "; manifests for kubectl apply have none: dump with kubectl get -o yaml",
-        "kind" | "apiVersion" => "; a dump is the output of kubectl get -o yaml or -o json",
+        "kind" | "apiVersion" => A_DUMP,
         _ => "",
     }
 }

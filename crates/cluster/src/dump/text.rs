@@ -109,12 +109,15 @@ fn yaml_documents(path: &str, text: &str, collector: &mut Collector) -> Result<O
 fn no_text(pieces: &mut Pieces<impl Read>) -> io::Result<Option<&'static str>> {
     // Where POSIX has the magic of a tar archive.
     const TAR: std::ops::Range<usize> = 257..262;
+    const NO_TEXT: &str = "no text: a dump is the output of kubectl get -o yaml or -o json";
     while pieces.rest().len() < TAR.end && pieces.fill()? {}
     let rest = pieces.rest();
     Ok(match rest {
         _ if rest.get(TAR) == Some(b"ustar") => Some("a tar archive: unpack it, and give the folder to --from"),
         [b'P', b'K', 3, 4, ..] => Some("a zip archive: unpack it, and give the folder to --from"),
-        [0, ..] => Some("no text: a dump is the output of kubectl get -o yaml or -o json"),
+        // UTF-16, which begins with these bytes, is a text.
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => None,
+        _ if rest.iter().take(TAR.end).any(|byte| *byte == 0) => Some(NO_TEXT),
         _ => None,
     })
 }

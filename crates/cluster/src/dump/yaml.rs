@@ -141,6 +141,8 @@ pub fn error(path: &str, document: &Document<'_>, error: &Error) -> DumpError {
     message += &hint(text, &message);
     if document.text.lines().count() == line && message.contains("unclosed") {
         message += super::error::CUT_OFF;
+    } else if !["apiVersion", "kind:"].iter().any(|key| document.text.contains(key)) {
+        message += super::error::A_DUMP;
     }
     let line = if line == 0 { 0 } else { line + document.lines_before };
     DumpError::Yaml { path: path.to_owned(), line, column, message }

@@ -33,15 +33,19 @@ fn malformed_json_has_a_position() {
 
 #[test]
 fn malformed_yaml_has_a_position() {
+    const NO_OBJECT: &str = "; a dump is the output of kubectl get -o yaml or -o json";
     let message = error("apiVersion: v1\nkind: Pod\n  metadata: x\n");
     assert!(
         message.starts_with("dump: malformed YAML at line 3, column 11: mapping values are not allowed"),
         "{message}"
     );
-    assert_eq!(error("a: *nothing"), "dump: malformed YAML at line 1, column 4: reference to unknown value");
+    assert_eq!(
+        error("a: *nothing"),
+        format!("dump: malformed YAML at line 1, column 4: reference to unknown value{NO_OBJECT}")
+    );
     assert_eq!(
         error("---\n---\n\na: 1\na: 2\n"),
-        "dump: malformed YAML at line 5, column 1: duplicate mapping key: a not allowed here"
+        format!("dump: malformed YAML at line 5, column 1: duplicate mapping key: a not allowed here{NO_OBJECT}")
     );
     assert!(error("a: \u{7}").contains("malformed YAML"));
 }
@@ -155,6 +159,7 @@ fn bytes_that_are_not_utf8_have_a_position() {
         message(b"\xff\xfea\0"),
         "dump: not UTF-8, line 1: this is UTF-16, as PowerShell's > writes it; save it as UTF-8"
     );
+    assert_eq!(message(b"\x7fELF\x02\0\0"), "dump: no text: a dump is the output of kubectl get -o yaml or -o json");
     assert!(message(b"\x1f\x8b\x08garbage").starts_with("dump: broken gzip: "));
 }
 
