@@ -62,6 +62,35 @@ pub(super) fn claim(owner: &str) -> [Value; 2] {
     [claim, volume]
 }
 
+/// What comes next deletes: a command that keeps the data of some claims only would lose the others.
+#[test]
+fn the_command_that_keeps_data_names_every_volume() {
+    let of = |number: usize| {
+        let [mut claim, mut volume] = claim("none");
+        let (claim_name, volume_name) = (format!("gold-{number}"), format!("pv-{number}"));
+        claim["metadata"] = object(("", ""), &claim_name, json!({}))["metadata"].take();
+        claim["spec"]["volumeName"] = json!(volume_name);
+        volume["metadata"]["name"] = json!(volume_name);
+        volume["metadata"]["uid"] = json!(volume_name);
+        volume["spec"]["claimRef"]["name"] = json!(claim_name);
+        volume["spec"]["claimRef"]["uid"] = json!(claim_name);
+        [claim, volume]
+    };
+    for number in [1, 2, 12, 130] {
+        let objects: Vec<Value> = (0..number).flat_map(of).collect();
+        let ran = on(&objects, "plan pvc --all -n vault");
+        let patches: Vec<&str> = ran.out.lines().filter(|line| line.contains("kubectl patch")).collect();
+        let patched = |volume: usize| {
+            let word = format!("persistentvolumes/pv-{volume} ");
+            patches.iter().filter(|line| line.contains(&word)).count()
+        };
+        assert!((0..number).all(|volume| patched(volume) == 1), "{ran}");
+        let document = document(&objects, "plan pvc --all -n vault");
+        let next = document["next"].to_string();
+        assert!((0..number).all(|volume| next.contains(&format!("persistentvolumes/pv-{volume} "))), "{next}");
+    }
+}
+
 /// Of each object that goes by itself, explain says so, too.
 #[test]
 fn explain_knows_what_goes_by_itself() {

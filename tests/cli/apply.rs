@@ -77,7 +77,7 @@ fn usage() {
     for (args, why) in [
         (&["plan", "--apply"][..], "--apply needs a file: -f FILE, a folder, -f - or -k FOLDER"),
         (&["plan", "--fix", "-f", BACKUP], "--apply"),
-        (&["plan", "--apply", "-f", BACKUP, "deploy/web"], "cannot be used with"),
+        (&["plan", "--apply", "-f", BACKUP, "deploy/web"], "--apply needs -f FILE or -k FOLDER, and no TARGET"),
         (&["plan", "--apply", "-f", BACKUP, "--max=1"], "cannot be used with"),
         (&["plan", "--apply", "-f", BACKUP, "-o", "svg"], "--apply has no pictures"),
         (&["plan", "--apply", "-f", BACKUP, "--fix", "-o", "wide"], "--fix prints a file: -o yaml or -o json"),

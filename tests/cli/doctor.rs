@@ -149,7 +149,7 @@ fn what_cannot_be_asked() {
             "there is no code \"owner-absnt\"; did you mean owner-absent? (--list-codes prints all)",
         ),
         ("doctor --only=x,owner-absent --from nowhere", "there is no code \"x\" (--list-codes prints all)"),
-        ("doctor --only= --from nowhere", "there is no code \"\" (--list-codes prints all)"),
+        ("doctor --only= --from nowhere", "--only has an empty code; --list-codes prints all"),
         ("doctor --list-codes -o remedies", "--list-codes cannot be combined with -o remedies"),
         ("doctor --list-codes -o oneline", "--list-codes cannot be combined with -o oneline"),
     ] {

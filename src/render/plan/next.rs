@@ -31,6 +31,8 @@ use super::{
 const NAMED_CAUSES: usize = 2;
 /// A command names at most this many targets.
 const MOST_TARGETS: usize = 5;
+/// At most this many objects are changed or deleted with one command.
+const IN_A_COMMAND: usize = 50;
 
 /// A step of what to do now.
 #[derive(Debug, Serialize)]
@@ -373,13 +375,21 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
         objects.push(object);
     }
     let mut said = Vec::new();
+    let mut told: Vec<(First, String)> = Vec::new();
+    let mut untold: Vec<ObjectId> = Vec::new();
     for ((first, controller, stays, namespace), (idle, mut objects)) in by_controller {
+        let same = (first, controller.clone());
+        if told.iter().filter(|told| **told == same).count() >= NAMED_CAUSES {
+            untold.extend(objects);
+            continue;
+        }
+        told.push(same);
         let runs = if stays { "has its rights" } else { "runs" };
         if let Some(start) = idle.and_then(|workload| commands.scale_up(workload)) {
             said.extend([Said::from(format!("start {controller} first:")), Said::command(start)]);
         }
         objects.dedup();
-        let words = objects.iter().take(MOST_TARGETS).map(|object| kubectl_name(view, *object));
+        let words = objects.iter().take(IN_A_COMMAND).map(|object| kubectl_name(view, *object));
         let archive = objects.first().map(|first| archive_of(view, *first)).filter(|_| first == First::Delete);
         let verb = match first {
             First::Delete => view.kubectl.plugin("delete"),
@@ -389,7 +399,7 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
         let command = words
             .collect::<Option<Vec<String>>>()
             .and_then(|words| verb.args(words).args(archive).in_namespace(view.snapshot.text(namespace)));
-        let more = match objects.len().saturating_sub(MOST_TARGETS) {
+        let more = match objects.len().saturating_sub(IN_A_COMMAND) {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
@@ -408,8 +418,13 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
             First::Delete => format!("delete first{more}, while {controller} {runs} to remove the finalizers:"),
         }));
         said.extend(command.as_ref().map(Said::command));
-        said.push(Said::from("then plan again"));
     }
+    untold.dedup();
+    if !untold.is_empty() {
+        let names = some_of(untold.iter().map(|id| view.name(*id)).collect::<Vec<_>>(), NAMED_CAUSES);
+        said.push(Said::from(format!("do the same for {names}")));
+    }
+    said.extend((!said.is_empty()).then(|| Said::from("then plan again")));
     said
 }
 
@@ -586,10 +601,8 @@ fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
     let commands = view.commands();
     let holders = losses.flat_map(|effect| effect.related.iter().copied().chain([effect.object]));
     let volumes: BTreeSet<ObjectId> = holders.filter(|id| commands.holds_data(*id)).collect();
-    let some: Vec<ObjectId> = volumes.iter().copied().take(MOST_TARGETS).collect();
-    let each = some.iter().filter_map(|volume| commands.retain(*volume));
-    let each: Vec<String> = each.map(|command| command.to_string()).collect();
-    if each.is_empty() {
+    let volumes: Vec<ObjectId> = volumes.into_iter().filter(|id| commands.retain(*id).is_some()).collect();
+    if volumes.is_empty() {
         return keep_outside(view);
     }
     let which = match volumes.len() {
@@ -601,11 +614,14 @@ fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
         true => format!("to keep the data, set the reclaim policy of {which} to Retain first:"),
         false => "to keep the data, set the policy of what holds it to Retain first:".to_owned(),
     };
-    let together = commands.retain_all(&some).filter(|_| each.len() > 1);
-    let retain = match together {
-        Some(command) => vec![Said::Together(each, command.to_string())],
-        None => each.into_iter().map(Said::Command).collect(),
-    };
+    // What comes next deletes: a command for some of them only would lose the others.
+    let retain = volumes.chunks(IN_A_COMMAND).flat_map(|some| {
+        let each: Vec<String> = some.iter().filter_map(|id| Some(commands.retain(*id)?.to_string())).collect();
+        match commands.retain_all(some).filter(|_| each.len() > 1) {
+            Some(command) => vec![Said::Together(each, command.to_string())],
+            None => each.into_iter().map(Said::Command).collect(),
+        }
+    });
     [Said::Text(text)].into_iter().chain(retain).chain(keep_outside(view)).collect()
 }
 
@@ -626,8 +642,7 @@ fn keep_outside(view: &PlanView<'_>) -> Vec<Said> {
         [(one, _)] => format!("to keep what is deleted with {}, first:", view.name(*one)),
         many => format!("to keep what is deleted with {} objects, first:", thousands(many.len())),
     };
-    let shown = commands.iter().take(MOST_TARGETS).map(|(_, command)| Said::command(command));
-    std::iter::once(Said::Text(text)).chain(shown).collect()
+    std::iter::once(Said::Text(text)).chain(commands.iter().map(|(_, command)| Said::command(command))).collect()
 }
 
 /// What the user wants to keep with a policy that keeps none of it.

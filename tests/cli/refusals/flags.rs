@@ -292,7 +292,6 @@ fn values_that_are_none() {
         (&["plan", "deploy/web", "--dry-run"], "plan changes nothing: leave out --dry-run"),
         (&["plan", "deploy/web", "--example", "--fix"], "--fix needs --apply"),
         (&["plan", "--apply", "deploy/web"], "--apply needs -f FILE or -k FOLDER, and no TARGET"),
-        (&["doctor", "--example", "--only="], "--only has an empty code; --list-codes prints all"),
         (
             &["plan", "deploy/web,api", "--example"],
             "deployments.apps \"web,api\" not found; a TARGET names one object: write deployments.apps/web deployments.apps/api",
