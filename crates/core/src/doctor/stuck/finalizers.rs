@@ -25,7 +25,7 @@ use crate::{
     server::OwnDelete,
     simulate::{
         Cause, FinalizerController, Liveness, OVERDUE, Projection, State,
-        controllers::{Paused, Question, finalizer_controller},
+        controllers::{Paused, Question, are_all_read, finalizer_controller},
         is_removed_by_controller_manager,
         liveness::of_controller_manager,
         managed_by_another,
@@ -442,6 +442,20 @@ impl Fires {
     }
 }
 
+/// Where nobody is known to remove a finalizer, and not all workloads were read: its controller may run.
+fn look_for_controller(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
+    let is_unread = |(_, controller): &Hold| {
+        let is_told = controller.name.is_some() || controller.manager.is_some() || !controller.may_be.is_empty();
+        matches!(controller.liveness, Liveness::Unread(_)) && !is_told
+    };
+    let workloads = case.commands().kubectl.verb("get").arg("deployments.apps,statefulsets.apps,daemonsets.apps");
+    let look = Remedy::new(
+        "see whether its controller runs: its log then says why it waits",
+        [workloads.arg("--all-namespaces")],
+    );
+    (!are_all_read(case.stage) && holds.iter().any(is_unread)).then_some(look)
+}
+
 fn remedies(
     case: &Case<'_>,
     code: Code,
@@ -462,6 +476,7 @@ fn remedies(
     if code != Code::ArmedDeletion {
         remedies.push(Remedy::new("start the controller", start.clone()));
     }
+    remedies.extend(look_for_controller(case, holds));
     let needed: Vec<ObjectId> = objects.iter().copied().filter(|id| !users.needing(*id).is_empty()).collect();
     let back_up = needed.iter().filter_map(|id| commands.get(*id));
     remedies.push(Remedy::new(format!("back {} up", it(&needed)), back_up));
@@ -484,14 +499,14 @@ fn remedies(
     remedies.extend(why_not_ready(case, holds));
     let waiting = waiting_in_the_foreground(case, related);
     if !waiting.is_empty() {
-        let (parents, which, no_longer) = if waiting.len() == 1 {
-            ("parent", "the parent", "it no longer waits")
+        let (owners, which, no_longer) = if waiting.len() == 1 {
+            ("owner", "it", "it no longer waits")
         } else {
-            ("parents", "them", "they no longer wait")
+            ("owners", "them", "they no longer wait")
         };
         remedies.push(Remedy::new(
             format!(
-                "unblock the {parents}: delete {which} again with --cascade=background, so that {no_longer} for {}",
+                "unblock the {owners}: delete {which} again with --cascade=background, so that {no_longer} for {}",
                 it(objects)
             ),
             commands.delete(&waiting, "background", &[]),

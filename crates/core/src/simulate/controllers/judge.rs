@@ -273,7 +273,10 @@ fn without_evidence(
     evidence: &mut Evidence,
 ) -> Liveness {
     let (snapshot, all_read) = (context.snapshot, are_all_read(context));
-    let unread = || Liveness::Unread("not all workloads and Leases could be read".to_owned());
+    let unread = || {
+        let why = if snapshot.is_dump() { "are in the dump" } else { "could be read" };
+        Liveness::Unread(format!("not all workloads and Leases {why}"))
+    };
     let program = if let AddedBy::Program(program) = added_by { Some(*program) } else { None };
     if let Some(driver) = asked.driver.filter(|driver| driver.provisions()) {
         let may_be = workloads::all(context).filter(|id| driver.may_be_run_by(snapshot, *id));
@@ -304,6 +307,10 @@ fn without_evidence(
         (Some(add_on), _) => {
             let usually = add_on.usual_name(asked.group).map(|name| format!(" (usually {name})")).unwrap_or_default();
             Liveness::Away(format!("the cluster has no workload of {}{usually}", add_on.name))
+        }
+        (None, AddedBy::Unread | AddedBy::NotRecorded) if !all_read => unread(),
+        (None, AddedBy::Unread) if snapshot.is_dump() => {
+            Liveness::Unread("who added it is not in the dump: kubectl get --show-managed-fields has that".to_owned())
         }
         (None, AddedBy::Unread) => Liveness::Unread("who added it could not be read".to_owned()),
         (None, AddedBy::NotRecorded) => Liveness::Nobody("who added it is not recorded".to_owned()),
@@ -378,7 +385,7 @@ fn possible(
 }
 
 /// Whether all workloads and Leases were listed. A dump proves nothing about kinds that it doesn't contain.
-pub(super) fn are_all_read(context: &SimContext<'_>) -> bool {
+pub(crate) fn are_all_read(context: &SimContext<'_>) -> bool {
     let snapshot = context.snapshot;
     let is_live = matches!(snapshot.origin, Origin::Cluster { .. });
     let kinds = workloads::kinds(context).into_iter().chain([context.built_in.leases]);
