@@ -247,10 +247,13 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
         said.push(Said::from("run kubectl gc tree to see which objects block it"));
     }
     let does = !view.plan.outcomes.is_empty() && view.plan.request.targets.is_empty() && !view.to_be_done;
+    let mut keep = if view.to_be_done { Vec::new() } else { keep_data(view) };
     if said.is_empty() && does && Incomplete::gaps_in_the_way(view.snapshot, view.plan).is_empty() {
+        said.extend(view.sweep.as_ref().filter(|_| !keep.is_empty()).map(|_| Said::from("then sweep:")));
         said.extend(view.sweep.as_ref().map(Said::command));
     }
-    said
+    keep.extend(said);
+    keep
 }
 
 /// The controller that removes what blocks an object, if it runs, and goes in this delete, or loses its rights in it.
