@@ -32,6 +32,14 @@ fn the_data_that_only_a_pod_keeps_counts() {
     let mut kept = gold.clone();
     kept["metadata"]["ownerReferences"] = owners(LOCKER, &["here"]);
     says(&of(&kept, &[user("web")], line), &["DELETES: "]);
+    // An owner that stays Terminating keeps it, unless only the collector has to act.
+    kept["metadata"]["ownerReferences"] = owners(LOCKER, &["leaving"]);
+    for (finalizer, word) in [("bank.dev/audit", "DELETES: "), ("foregroundDeletion", "REFUSED: ")] {
+        let leaving = json!({"deletionTimestamp": DELETED, "finalizers": [finalizer]});
+        let ran = of(&kept, &[user("web"), object(LOCKER, "leaving", leaving)], line);
+        says(&ran, &[word]);
+        assert_eq!(ran.out.contains("loses its data"), word == "REFUSED: ", "{ran}");
+    }
 }
 
 /// R9.35: A volume of the NFS provisioner is deleted, and its StorageClass says whether the data are kept all the same.

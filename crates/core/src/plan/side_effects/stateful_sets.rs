@@ -11,7 +11,7 @@ use crate::{
         outcome::{Outcome, Plan},
         reaction::ClaimsOfSet,
     },
-    simulate::{SimContext, recreators::Survival},
+    simulate::{SimContext, State, recreators::Survival},
 };
 
 use super::{SideEffects, claims::RETAIN, effects::is_foreign};
@@ -146,5 +146,24 @@ impl SideEffects<'_, '_> {
         !users.is_empty()
             && users.iter().all(|pod| self.survival(*pod) != Survival::Survives)
             && self.context.later().leaves(claim)
+            && !self.is_kept_by_owner(claim)
+    }
+
+    /// Whether an owner keeps a claim that stays Terminating until others act who are not known to: then the claim is
+    /// not deleted by now, and this delete doesn't change that.
+    fn is_kept_by_owner(&self, claim: ObjectId) -> bool {
+        let (context, snapshot) = (self.context, self.context.snapshot);
+        let finished = &context.later().others.finished;
+        let is_open = |id: &ObjectId| finished.iter().any(|it| it.object == *id && it.state != State::Waiting);
+        let owners = snapshot.object(claim).owners.iter().filter_map(|owner| snapshot.by_uid(owner.uid));
+        let mut open: Vec<ObjectId> = owners.filter(|owner| self.survivals.get(owner).is_none()).collect();
+        let mut seen: FxHashSet<ObjectId> = open.iter().copied().collect();
+        while let Some(next) = open.pop() {
+            if is_open(&next) {
+                return true;
+            }
+            open.extend(context.present().waits_for(next).iter().copied().filter(|below| seen.insert(*below)));
+        }
+        false
     }
 }
