@@ -89,6 +89,30 @@ fn nothing_is_freed_before_a_collector_runs() {
     says_not(&on(&objects, "plan cm/own -n vault --propagation=orphan"), &["» later"]);
 }
 
+/// R1.46: a second delete takes away what a late collector should have freed: that it is deleted stands first.
+#[test]
+fn what_a_late_collector_has_not_freed_goes() {
+    let of = |deleted: &str| {
+        let orphaning = json!({"deletionTimestamp": deleted, "finalizers": ["orphan"]});
+        let below = object(("v1", "Secret"), "below", json!({"ownerReferences": owners(LOCKER, &["own"])}));
+        let [claim, volume] = claim("own");
+        [object(LOCKER, "own", orphaning), below, claim, volume, at_ten()]
+    };
+    for policy in ["background", "foreground"] {
+        let ran = on(&of(LONG_AGO), &format!("plan locker/own -n vault --propagation={policy}"));
+        let kept = "or kept without an owner if the collector, which is late, acts first";
+        says(
+            &ran,
+            &["DATA LOSS: ", &format!("Secret/below                × deleted  {kept}"), "unless the collector, which"],
+        );
+        assert_eq!(ran.code, 2, "{ran}");
+    }
+    let ran = on(&of(LONG_AGO), "plan locker/own -n vault --deny=secret --fail-on=never");
+    says(&ran, &["--deny=secrets: 1 such object would be deleted"]);
+    says(&on(&of("2026-03-01T09:59:58Z"), "plan locker/own -n vault"), &["Secret/below                ● kept"]);
+    says_not(&on(&of(LONG_AGO), "plan locker/own -n vault --propagation=orphan"), &["deleted if"]);
+}
+
 /// What only a controller manager does, nobody does without one: explain and doctor say so of each object.
 #[test]
 fn nobody_acts_without_a_controller_manager() {

@@ -72,9 +72,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
         OutcomeKind::Orphaned => vec!["no owner left".to_owned()],
         OutcomeKind::Detached => vec![detached(view, outcome)],
         OutcomeKind::Unblocked => vec!["no longer blocks its owner".to_owned()],
-        OutcomeKind::Unchanged if matches!(outcome.uncertain, Some(Uncertainty::Order | Uncertainty::Overdue)) => {
-            Vec::new()
-        }
+        OutcomeKind::Unchanged if outcome.uncertain.is_some_and(Uncertainty::has_alternatives) => Vec::new(),
         OutcomeKind::Unchanged if loses_finalizer => vec!["loses a finalizer, and is not deleted".to_owned()],
         OutcomeKind::Unchanged if outcome.is_assumed() => {
             vec!["depends on something that cannot be foreseen".to_owned()]
@@ -84,6 +82,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
     let lost = (Tone::Error, effects::losses(view, outcome).join("; "));
     let doubt = match outcome.uncertain {
         Some(Uncertainty::Order) => Some(or_else(outcome, "events come in another order")),
+        Some(Uncertainty::ComesBack) => Some(or_else(outcome, "the collector, which is late, acts first")),
         Some(Uncertainty::Overdue) => Some(or_else(outcome, "the collector doesn't come back to it")),
         // The word says it.
         Some(_) if outcome.is_assumed() && outcome.state == Some(State::Unknown) => None,

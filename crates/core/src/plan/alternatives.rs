@@ -36,8 +36,14 @@ fn end_in(context: &SimContext<'_>, plan: &FxHashMap<ObjectId, &Outcome>, object
     plan.get(&object).map_or_else(|| end_of(&Outcome::untouched(context, object)), |outcome| end_of(outcome))
 }
 
-/// Adds the outcomes of other event orders to the main plan. All but the first `in_time` need a collector that is late.
-pub(super) fn add_alternatives(context: &SimContext<'_>, main: &mut Plan, others: &[Plan], in_time: usize) {
+/// Adds the outcomes of other event orders to the main plan. `of_first`: how many of these begin as the main plan does,
+/// and what is open in the others.
+pub(super) fn add_alternatives(
+    context: &SimContext<'_>,
+    main: &mut Plan,
+    others: &[Plan],
+    (of_first, otherwise): (usize, Uncertainty),
+) {
     let plans: Vec<FxHashMap<ObjectId, &Outcome>> = others
         .iter()
         .map(|plan| plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect())
@@ -53,13 +59,13 @@ pub(super) fn add_alternatives(context: &SimContext<'_>, main: &mut Plan, others
     for outcome in &mut main.outcomes {
         let own = end_of(outcome);
         let mut alternatives: Vec<Alternative> = Vec::new();
-        let mut why = Uncertainty::Overdue;
+        let mut why = otherwise;
         for (place, plan) in plans.iter().enumerate() {
             let end = end_in(context, plan, outcome.object);
             let is_new = end.after != own.after && alternatives.iter().all(|known| known.after != end.after);
             if is_new {
                 alternatives.push(end);
-                why = if place < in_time { Uncertainty::Order } else { why };
+                why = if place < of_first { Uncertainty::Order } else { why };
             }
         }
         if !alternatives.is_empty() {

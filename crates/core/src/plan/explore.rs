@@ -96,9 +96,17 @@ pub(super) fn search(context: &SimContext<'_>, request: &Request, budget: Budget
     let (start, refused) = begin(context, request, InitialListOrder::default());
     let mut world = start.clone();
     world.settle();
-    let order_sensitive = order_sensitive(&world, request);
     let without_overdue = start.without_overdue_work();
-    if order_sensitive.is_empty() && without_overdue.is_none() && request.start != Start::Restarted {
+    let (start, other_start) = match without_overdue {
+        // Of a collector that comes back, or doesn't, the one that deletes more comes first.
+        Some(late) if let Some(end) = late.end_that_deletes_more(&world) => {
+            world = end;
+            (late, Some((start, Uncertainty::ComesBack)))
+        }
+        other => (start, other.map(|late| (late, Uncertainty::Overdue))),
+    };
+    let order_sensitive = order_sensitive(&world, request);
+    if order_sensitive.is_empty() && other_start.is_none() && request.start != Start::Restarted {
         return build_plan(world, request, refused, &OnceCell::new());
     }
     progress::expect(world.steps + if request.start == Start::Sweep { budget.parts } else { budget.all });
@@ -115,8 +123,8 @@ pub(super) fn search(context: &SimContext<'_>, request: &Request, budget: Budget
     search.play_content_orders(&start);
     if request.start == Start::AtRest {
         start.with_remembered_deletions().iter().for_each(|start| search.play_from(start));
-        if let Some(start) = &without_overdue {
-            search.in_time = search.others.len();
+        if let Some((start, why)) = &other_start {
+            search.of_first = (search.others.len(), *why);
             search.play_from(start);
         }
     }
@@ -222,8 +230,9 @@ struct Search<'q, 's, 'a> {
     order_sensitive: FxHashSet<ObjectId>,
     /// Ends that differ from the first.
     others: Vec<Plan>,
-    /// How many of these need no collector that is late.
-    in_time: usize,
+    /// How many of these begin as the first does, and what is open in the others: whether a collector comes back that
+    /// is late.
+    of_first: (usize, Uncertainty),
     /// Hashes of the ends that were compared.
     seen: FxHashSet<u64>,
     /// How many new ends were found.
@@ -257,7 +266,7 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
             refused,
             healthy,
             others: Vec::new(),
-            in_time: usize::MAX,
+            of_first: (usize::MAX, Uncertainty::Overdue),
             seen: FxHashSet::default(),
             new_ends: 0,
             budget,
@@ -459,7 +468,7 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
     fn build_plan(mut self) -> Plan {
         self.main.steps = self.spent;
         if !self.others.is_empty() {
-            add_alternatives(self.context, &mut self.main, &self.others, self.in_time);
+            add_alternatives(self.context, &mut self.main, &self.others, self.of_first);
         } else if self.cut_short {
             for outcome in &mut self.main.outcomes {
                 let says_less = outcome.uncertain.is_none_or(|why| !why.may_remove());
@@ -503,6 +512,14 @@ impl World<'_, '_> {
             world.collector.to_orphan.remove(object.into());
         }
         Some(world)
+    }
+
+    /// The end of the likeliest order from here, if it leaves fewer objects than the other end.
+    fn end_that_deletes_more(&self, other: &Self) -> Option<Self> {
+        let gone = |end: &Self| end.touched().into_iter().filter(|object| !end.exists(*object)).count();
+        let mut end = self.clone();
+        end.settle();
+        (gone(&end) > gone(other)).then_some(end)
     }
 
     /// The same world with a collector that remembers more than a snapshot shows: an object with a foreign finalizer

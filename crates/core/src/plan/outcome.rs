@@ -46,7 +46,7 @@ pub struct Outcome {
     pub state: Option<State>,
     /// `None` if it is gone.
     pub after: Option<After>,
-    /// Other outcomes in other event orders; empty unless [`Uncertainty::Order`] or `Overdue`.
+    /// Other outcomes in other event orders; empty unless [`Uncertainty::has_alternatives`].
     pub alternatives: Vec<Alternative>,
     /// What living controllers do in response. No outcome takes this into account.
     pub afterwards: Vec<Afterwards>,

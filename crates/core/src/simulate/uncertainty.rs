@@ -10,6 +10,8 @@ pub enum Uncertainty {
     Order,
     /// An outcome rests on a collector that should have acted before, and hasn't (R3.22).
     Overdue,
+    /// The same, where more is deleted if that collector doesn't come back first.
+    ComesBack,
     /// Something that decides an outcome could not be read.
     Gap,
     /// Lists that could not be read may hide objects; no outcome has this.
@@ -76,6 +78,14 @@ impl Uncertainty {
                 short: "the collector should have acted by now",
                 remark: "",
             },
+            Uncertainty::ComesBack => Row {
+                reason: [
+                    "depends on whether the collector, which is late, acts first",
+                    "depend on whether the collector, which is late, acts first",
+                ],
+                short: "the collector is late",
+                ..Uncertainty::Overdue.row()
+            },
             Uncertainty::Gap => Row {
                 name: "gap",
                 otherwise: Otherwise::More,
@@ -134,6 +144,11 @@ impl Uncertainty {
     /// Whether an object may be deleted though the plan doesn't say so.
     pub fn may_remove(self) -> bool {
         self.row().otherwise == Otherwise::More
+    }
+
+    /// Whether the alternatives of an outcome say what else may happen.
+    pub fn has_alternatives(self) -> bool {
+        self.row().otherwise == Otherwise::AsListed
     }
 
     /// The reason of a verdict that tells it: two sorts of assumptions are one.

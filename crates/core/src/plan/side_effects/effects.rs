@@ -14,7 +14,7 @@ use crate::{
         outcome::{Outcome, Plan},
         reaction::OutsideEffect,
     },
-    simulate::{Cause, Start, recreators::Survival},
+    simulate::{Cause, Start, Uncertainty, recreators::Survival},
     wording::{count, some_of},
 };
 
@@ -104,9 +104,12 @@ impl SideEffects<'_, '_> {
         if outcome.removed_in_every_order() {
             return;
         }
+        let doubt = match outcome.uncertain {
+            Some(Uncertainty::ComesBack) => "unless the collector, which is late, acts first",
+            _ => "only if events come in an order in which it is deleted",
+        };
         for effect in &mut self.effects[first..] {
-            effect.message =
-                format!("{}; only if events come in an order in which it is deleted", effect.message).into();
+            effect.message = format!("{}; {doubt}", effect.message).into();
         }
     }
 
