@@ -22,11 +22,12 @@ use super::{
 pub(super) fn run(global: &GlobalArgs, args: &ReclaimArgs) -> Result<Report, OperationError> {
     let within = args.within.as_deref().map(|within| time_of("--within", within)).transpose()?.flatten();
     let within = within.map(seconds);
-    let settings = settings(args)?;
+    let mut settings = settings(args)?;
     let mut session = global.open(&args.source, &args.targets.to_be_shown(), ReadScope::Reclaim)?;
     session.enter_namespace();
     let snapshot = &session.snapshot;
     let now = time(args, snapshot)?;
+    settings.read_at = Some(snapshot.time().unwrap_or_else(|| jiff::Timestamp::now().as_second()));
     let forecast = forecast(snapshot, &settings, now);
     let mut gaps: Vec<Gap> = snapshot.gaps.iter().chain(&forecast.gaps).cloned().collect();
     gaps.sort();
@@ -61,6 +62,7 @@ fn settings(args: &ReclaimArgs) -> Result<Settings, OperationError> {
     Ok(Settings {
         terminated_pod_gc_threshold: args.terminated_pod_gc_threshold,
         legacy_token_clean_up_period: period.map(seconds),
+        read_at: None,
     })
 }
 

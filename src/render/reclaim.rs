@@ -148,6 +148,8 @@ impl<'a> ReclaimView<'a> {
 
 fn notes(view: &ReclaimView<'_>, wide: bool) -> Sections {
     let mut sections = Sections::default();
+    let away = view.forecast.manager_away.as_ref();
+    sections.add(Heading::Note, away.map(|why| format!("no controller manager seems to run: {why}")));
     let (without, beside) = (view.without_time(), view.beside_namespace());
     sections.add(
         Heading::Note,
@@ -180,7 +182,9 @@ fn summary(view: &ReclaimView<'_>, removals: &[&Removal]) -> String {
     let bytes: u64 = removals.iter().map(|removal| removal.frees.bytes).sum();
     let bytes = if bytes == 0 { String::new() } else { format!(", {} of storage", size(bytes)) };
     let goes = count(removals.len(), "object goes by itself", "objects go by themselves");
-    format!("{goes}{within}{with}{bytes}.")
+    let is_away = view.forecast.manager_away.is_some();
+    let once = if is_away { ", once a controller manager runs" } else { "" };
+    format!("{goes}{within}{once}{with}{bytes}.")
 }
 
 /// In the largest unit that leaves a number of at most three digits before the point.

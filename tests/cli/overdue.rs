@@ -141,6 +141,42 @@ fn nobody_acts_without_a_controller_manager() {
     assert_eq!(ran.code, 2, "{ran}");
 }
 
+/// R9.44, S7: what only a controller manager makes again, or removes, waits until one runs.
+#[test]
+fn nothing_comes_back_or_goes_by_itself_without_a_controller_manager() {
+    let job = || {
+        let mut job = object(("batch/v1", "Job"), "done", json!({}));
+        job["spec"] = json!({"ttlSecondsAfterFinished": 600});
+        let finished = json!({"type": "Complete", "status": "True", "lastTransitionTime": LONG_AGO});
+        job["status"] = json!({"completionTime": LONG_AGO, "conditions": [finished]});
+        job
+    };
+    let of = |lease: &str, line: &str| {
+        let mut set = object(("apps/v1", "ReplicaSet"), "web", json!({}));
+        set["spec"] = json!({"replicas": 1});
+        let mut made = pod("web-0", json!({"ownerReferences": owners(("apps/v1", "ReplicaSet"), &["web"])}));
+        made["metadata"]["ownerReferences"][0]["controller"] = json!(true);
+        on(&[set, made, job(), node("True", LONG_AGO), namespace(json!({})), manager_of(lease), at_ten()], line)
+    };
+    let runs = "2026-03-01T09:59:58.000000Z";
+    let ran = of(LONG_BEFORE, "plan pod/web-0 -n vault");
+    says(
+        &ran,
+        &["1 does not come back", "can't create Pod/web-0 again: that needs a controller manager, and none runs"],
+    );
+    says_not(&ran, &["« comes back"]);
+    says(&of(runs, "plan pod/web-0 -n vault"), &["« comes back"]);
+    let ran = of(LONG_BEFORE, "reclaim -n vault");
+    says(
+        &ran,
+        &["1 object goes by itself, once a controller manager runs.", "later", "no controller manager seems to run"],
+    );
+    says_not(&ran, &["at once"]);
+    says(&of(LONG_BEFORE, "explain job/done -n vault"), &["once a controller manager runs"]);
+    says(&of(runs, "reclaim -n vault"), &["1 object goes by itself.", "at once"]);
+    says(&of(runs, "reclaim -n vault --at 2026-03-02T10:00:00Z"), &["1 object goes by itself.", "at once"]);
+}
+
 /// A finalizer whose controller runs is expected to go within an hour; then nobody counts on it, and what the object
 /// says is quoted.
 #[test]

@@ -80,8 +80,7 @@ pub enum Afterwards {
     RecreatedEmpty { by: ObjectId },
     /// This controller survives and may recreate the object.
     MayBeRecreated { by: ObjectId },
-    /// This controller survives and would recreate the object, but the API server refuses that (R9.44). `None`: what
-    /// does it is no object.
+    /// This controller survives and would recreate the object, but can't (R9.44). `None`: what does it is no object.
     NotRecreated { by: Option<ObjectId>, because: Refusal },
     /// This part of Kubernetes, or who holds it, makes such an object whenever it is missing.
     KeptUp { by: &'static str },

@@ -26,6 +26,7 @@ mod volumes;
 use crate::{
     graph::OwnerGraph,
     model::{Coordinate, Gap, ObjectId, Presence, Reference, Rule, Snapshot},
+    simulate::{Assume, Liveness, Needs, SimContext, liveness::of_controller_manager},
 };
 
 pub use removal::{End, Freed, Held, Reason, Removal, Stays, When};
@@ -45,6 +46,9 @@ pub struct Forecast {
     pub assumptions: Vec<Assumption>,
     /// Objects of which only metadata is known.
     pub gaps: Vec<Gap>,
+    /// Why no controller manager seems to run, a clause: until one does, its controllers remove nothing. `None` if it
+    /// runs, or isn't known not to.
+    pub manager_away: Option<String>,
 }
 
 /// What the cluster of a snapshot will remove by itself, as of `now` in Unix seconds.
@@ -65,12 +69,26 @@ pub fn forecast(snapshot: &Snapshot, settings: &Settings, now: i64) -> Forecast 
     // These count objects, some of which others remove meanwhile.
     cron_jobs::find(&scene, &mut found);
     pods::find_terminated(&scene, &graph, &mut found);
-    let Found { removals, stays } = found;
+    let Found { mut removals, stays } = found;
+    let manager_away = why_manager_away(snapshot, &graph, settings.read_at.unwrap_or(now));
+    if manager_away.is_some() {
+        removals.iter_mut().for_each(|(_, reason)| reason.await_manager());
+    }
     let mut removals = removal::merged(&scene, &graph, removals);
     refused::doubt(&scene, &graph, &mut removals);
     let going = |id: ObjectId| removals.iter().any(|removal| removal.object == id);
     let stays = stays.into_iter().filter(|stays| !going(stays.object)).collect();
-    Forecast { stays, assumptions: settings.assumptions(&removals), gaps: scene.gaps(), removals }
+    let assumptions = settings.assumptions(&removals, manager_away.is_some());
+    Forecast { stays, assumptions, gaps: scene.gaps(), removals, manager_away }
+}
+
+/// Why no controller manager seemed to run at this time, by the Lease of its leader.
+fn why_manager_away(snapshot: &Snapshot, graph: &OwnerGraph, at: i64) -> Option<String> {
+    let context = SimContext::new(snapshot, graph, Assume::Known);
+    match of_controller_manager(&context, Some(at), &mut Needs::default()).1 {
+        Liveness::Away(why) => Some(why),
+        _ => None,
+    }
 }
 
 /// The objects whose facts decide whether the cluster removes this one by itself, apart from the number of all Pods:

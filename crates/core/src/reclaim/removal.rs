@@ -107,6 +107,14 @@ impl Reason {
         Reason { propagation: Propagation::Foreground, ..self }
     }
 
+    /// Lets a removal by the controller manager wait until one runs.
+    pub(super) fn await_manager(&mut self) {
+        // The names of its controllers end so.
+        if self.controller.ends_with("-controller") && !matches!(self.when, When::Once { .. }) {
+            self.when = When::once("a controller manager runs");
+        }
+    }
+
     /// The same, but it may stay.
     pub(super) fn doubted(self, doubt: Option<String>) -> Self {
         Reason { doubt, ..self }

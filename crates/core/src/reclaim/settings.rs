@@ -7,13 +7,15 @@ use crate::model::Rule;
 
 const DAY: i64 = 86_400;
 
-/// Settings of kube-controller-manager; `None`: not given, so that Kubernetes' default is assumed.
+/// Settings of kube-controller-manager, `None` if not given: Kubernetes' default is assumed. And when it was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// `--terminated-pod-gc-threshold`: 0 or less turns it off.
     pub terminated_pod_gc_threshold: Option<i64>,
     /// `--legacy-service-account-token-clean-up-period`, in seconds.
     pub legacy_token_clean_up_period: Option<i64>,
+    /// When the objects were read, in Unix seconds, if the forecast is of another time.
+    pub read_at: Option<i64>,
 }
 
 impl Settings {
@@ -26,12 +28,10 @@ impl Settings {
     }
 
     /// What is assumed for these removals.
-    pub(super) fn assumptions(&self, removals: &[Removal]) -> Vec<Assumption> {
+    pub(super) fn assumptions(&self, removals: &[Removal], manager_is_away: bool) -> Vec<Assumption> {
         let cites = |rule: Rule| removals.iter().any(|removal| removal.reasons.iter().any(|one| one.rule == rule));
-        let mut all = vec![Assumption {
-            text: "kube-controller-manager runs, with its default --controllers".to_owned(),
-            flag: None,
-        }];
+        let runs = if manager_is_away { "kube-controller-manager will run" } else { "kube-controller-manager runs" };
+        let mut all = vec![Assumption { text: format!("{runs}, with its default --controllers"), flag: None }];
         if cites(Rule::R12_14) {
             let text = "the token-cleaner-controller runs, which is off by default (kubeadm turns it on)";
             all.push(Assumption { text: text.to_owned(), flag: None });

@@ -33,7 +33,7 @@ pub(crate) enum Recreation {
     Certain,
     /// It depends on more than metadata, or on an unknown controller.
     Possible,
-    /// It would, but the API server refuses that (R9.44).
+    /// It would, but can't (R9.44).
     Refused(Refusal),
 }
 
@@ -72,6 +72,11 @@ pub(crate) trait Ending {
     /// Whether webhooks and policies refuse that another such object is created, or may.
     fn refuses_another(&self, _: ObjectId) -> Option<Recreation> {
         None
+    }
+
+    /// Whether no controller manager runs, so that Kubernetes' own controllers make nothing (S7).
+    fn is_manager_away(&self) -> bool {
+        false
     }
 
     /// Whether a controller adopts anything, or may.
@@ -283,7 +288,8 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             ("apps", "ReplicaSet", "apps", "Deployment")
                 if self.end.survival(controller) != Survival::Removed && self.is_paused(controller) =>
             {
-                return self.sibling_grows(object, controller).then_some(Recreation::Certain);
+                let grows = self.sibling_grows(object, controller).then_some(Recreation::Certain)?;
+                return Some(self.without_manager(controller).unwrap_or(grows));
             }
             ("apps", "ReplicaSet", "apps", "Deployment") => match self.is_current(object, controller) {
                 Some(true) => Recreation::Certain,
@@ -298,10 +304,25 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         let refused = [
             self.end.refuses_another(object),
             self.lacks_required(object, controller),
+            self.without_manager(controller),
             self.exceeds_quota(object).then_some(Recreation::Possible),
         ];
         let refused = refused.into_iter().flatten();
         Recreation::worst(refused).or(Some(recreation))
+    }
+
+    /// What comes of what a controller of Kubernetes makes while no controller manager runs.
+    fn without_manager(&self, controller: ObjectId) -> Option<Recreation> {
+        let resource = self.resource(controller);
+        let is_its = match (resource.group.as_str(), resource.kind.as_str()) {
+            ("apps", "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet") | ("batch", "CronJob") => true,
+            ("", "ReplicationController" | "Service" | "Endpoints") => true,
+            ("batch", "Job") => {
+                self.context.snapshot.facts.job(controller).is_none_or(|facts| facts.managed_by.is_none())
+            }
+            _ => false,
+        };
+        (is_its && self.end.is_manager_away()).then_some(Recreation::Refused(Refusal::ManagerAway))
     }
 
     /// Whether something doesn't exist, or goes, that the pods of a controller name: the API server creates no such pod

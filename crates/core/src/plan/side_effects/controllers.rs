@@ -18,7 +18,10 @@ use crate::{
     },
 };
 
-use super::{SideEffects, kept_up::kept_up};
+use super::{
+    SideEffects,
+    kept_up::{self, kept_up},
+};
 
 /// The reactions to each outcome, in plan order.
 pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) -> Vec<Vec<Afterwards>> {
@@ -30,6 +33,7 @@ pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) ->
             staying.map(|outcome| (outcome.object, outcome)).collect()
         },
         adoptions: &plan.adoptions,
+        is_manager_away: !plan.request.mended && side_effects.context.why_manager_away().is_some(),
         unreachable: {
             let kinds = plan.obstacles.iter().map(|obstacle| obstacle.kind);
             kinds.filter(|kind| matches!(kind, ObstacleKind::WebhookUnreachable { .. })).collect()
@@ -53,6 +57,7 @@ struct PlanEnd<'b, 's, 'a> {
     side_effects: &'b SideEffects<'s, 'a>,
     /// Who adopts what is freed.
     adoptions: &'b Adoptions,
+    is_manager_away: bool,
     /// Objects that stay terminating.
     staying: FxHashMap<ObjectId, &'b Outcome>,
     /// The webhooks that can't be called once the delete is through.
@@ -121,6 +126,10 @@ impl Ending for PlanEnd<'_, '_, '_> {
         Recreation::worst(by_hooks.chain(by_policies))
     }
 
+    fn is_manager_away(&self) -> bool {
+        self.is_manager_away
+    }
+
     fn may_adopt(&self, controller: ObjectId) -> bool {
         self.adoptions.may_adopt(controller)
     }
@@ -184,7 +193,10 @@ impl Controllers<'_, '_, '_> {
                 (_, Some((set, pod))) => (Some(set), self.claim_again(object, set, pod)?),
                 _ => self.service_of(object).map(|by| (Some(by), Afterwards::Recreated { by }))?,
             };
-            return Some(match (self.end.refuses_another(object), by) {
+            // Of what is made here, only what the API server and holders of Leases make needs no controller manager.
+            let by_manager = !matches!(made, Afterwards::KeptUp { by } if !kept_up::is_by_manager(by));
+            let away = (by_manager && self.end.is_manager_away).then_some(Recreation::Refused(Refusal::ManagerAway));
+            return Some(match (self.end.refuses_another(object).or(away), by) {
                 (Some(Recreation::Refused(because)), by) => Afterwards::NotRecreated { by, because },
                 (Some(_), Some(by)) => Afterwards::MayBeRecreated { by },
                 _ => made,

@@ -9,6 +9,9 @@ use crate::{
 use super::SideEffects;
 
 const API_SERVER: &str = "the API server";
+/// Controllers of the controller manager.
+const ROOT_CA_PUBLISHER: &str = "the root CA publisher";
+const SERVICE_ACCOUNTS: &str = "the service account controller";
 
 /// The group of FlowSchemas and PriorityLevelConfigurations.
 const FLOW_CONTROL: &str = "flowcontrol.apiserver.k8s.io";
@@ -86,15 +89,20 @@ pub(super) fn kept_up(side_effects: &SideEffects<'_, '_>, needs: &mut Needs, obj
     Some(Afterwards::KeptUp { by })
 }
 
+/// Whether the controller manager does what this part of Kubernetes does.
+pub(super) fn is_by_manager(by: &str) -> bool {
+    [ROOT_CA_PUBLISHER, SERVICE_ACCOUNTS].contains(&by)
+}
+
 /// What of Kubernetes makes an object of this name again, of one of these resources; `None` if nothing does.
 /// `namespace` is empty for cluster scope.
 fn kept_up_by(resources: &Resources, resource: &Resource, namespace: &str, name: &str) -> Option<&'static str> {
     let is_old = |server: &ServerVersion| server.is_before(WITHOUT_OLD_FLOW_SCHEMAS);
     match (resource.group.as_str(), resource.kind.as_str(), namespace, name) {
         // pkg/controller/certificates/rootcacertpublisher
-        ("", "ConfigMap", _, "kube-root-ca.crt") => Some("the root CA publisher"),
+        ("", "ConfigMap", _, "kube-root-ca.crt") => Some(ROOT_CA_PUBLISHER),
         // pkg/controller/serviceaccount/serviceaccounts_controller.go
-        ("", "ServiceAccount", _, "default") => Some("the service account controller"),
+        ("", "ServiceAccount", _, "default") => Some(SERVICE_ACCOUNTS),
         // pkg/controlplane/controller/systemnamespaces: every minute. No DELETE reaches the other system namespaces.
         ("", "Namespace", "", "kube-node-lease") => Some(API_SERVER),
         // pkg/controlplane/controller/kubernetesservice/controller.go: UpdateKubernetesService, every 10 seconds

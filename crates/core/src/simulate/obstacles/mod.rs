@@ -43,6 +43,11 @@ impl<'a> SimContext<'a> {
         self
     }
 
+    /// Why no controller manager seems to run, if simulations heed that.
+    pub(crate) fn why_manager_away(&self) -> Option<&str> {
+        Some(&self.obstacles.as_ref()?.manager_away.as_ref()?.1)
+    }
+
     /// The same for simulations that heed what prevents writes, whether a controller manager runs or not: a sweep does
     /// the collector's work itself.
     #[must_use]

@@ -87,7 +87,7 @@ pub(crate) enum RefusedBy {
     Schema(ObjectId),
 }
 
-/// Why the API server refuses that an object is created again (R9.44).
+/// Why an object is not created again (R9.44).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
     /// This webhook must allow it, and can't be called.
@@ -96,6 +96,8 @@ pub enum Refusal {
     Policy { policy: ObjectId, binding: ObjectId, lacks_parameters: bool },
     /// It names this, which doesn't exist, or goes in this delete.
     Missing(Coordinate),
+    /// Nothing refuses it, but no controller manager runs, which would do it.
+    ManagerAway,
 }
 
 impl Refusal {
@@ -105,6 +107,7 @@ impl Refusal {
             Refusal::Webhook { .. } => "webhook-unreachable",
             Refusal::Policy { .. } => "policy-refuses",
             Refusal::Missing(_) => "missing",
+            Refusal::ManagerAway => "collector-stopped",
         }
     }
 
@@ -132,6 +135,7 @@ impl Refusal {
                 let how = if goes { "goes in this delete" } else { "does not exist" };
                 format!("its {kind} {} {how}", snapshot.text(at.name))
             }
+            Refusal::ManagerAway => "that needs a controller manager, and none runs".to_owned(),
         }
     }
 }
