@@ -275,6 +275,28 @@ fn a_volume_goes_only_if_its_provisioner_runs() {
     says_not(&of("rancher.io/local-path", &[running("local-path-provisioner")]), &[unseen]);
 }
 
+/// R9.35: the finalizer of a provisioner that nothing shows may stay, whether the volume is Terminating already or not.
+#[test]
+fn the_finalizer_of_an_unseen_provisioner_may_stay() {
+    let mut volume = claim("here")[1].clone();
+    volume["metadata"]["finalizers"] = json!(["external-provisioner.volume.kubernetes.io/finalizer"]);
+    volume["metadata"]["annotations"] = json!({"pv.kubernetes.io/provisioned-by": "disk.acme.io"});
+    volume["status"] = json!({"phase": "Released"});
+    let of = |deleted: Value, others: &[Value]| {
+        let mut volume = volume.clone();
+        volume["metadata"]["deletionTimestamp"] = deleted;
+        on(&[&[volume, at_ten()], others].concat(), "plan pv/pv1")
+    };
+    let why = "◊ DEPENDS  ! DATA LOSS; the volume's provisioner must remove finalizer external-provisioner.volume.\
+               kubernetes.io/finalizer: no evidence: the cluster has no workload, Lease or CSIDriver of disk.acme.io";
+    for deleted in [json!(null), json!("2026-03-01T07:00:00Z")] {
+        let ran = of(deleted, &[]);
+        says(&ran, &[why]);
+        assert_eq!(ran.code, 2, "{ran}");
+    }
+    says_not(&of(json!(null), &[running("disk-csi-controller")]), &["DEPENDS"]);
+}
+
 /// The provisioner of a volume is found by its Lease and its workload; one that waits long names it.
 #[test]
 fn the_provisioner_of_a_volume_has_a_name() {

@@ -11,8 +11,9 @@ use crate::{
     simulate::{
         cause::Cause,
         context::{Assume, SimContext},
-        controllers::runs_in_a_cloud,
+        controllers::{lacks_provisioner, runs_in_a_cloud},
         is_removed_by_controller_manager, left_by_job_controller, managed_by_another,
+        needs::Needs,
         world::World,
     },
 };
@@ -21,7 +22,8 @@ use super::{ActorResult, Assumption};
 
 impl SimContext<'_> {
     /// What is known of a finalizer that its controller removes without being asked (§9.5). Not of an add-on's, and not
-    /// of one that a program outside of Kubernetes should have removed long ago, or whose cloud is not seen.
+    /// of one that a program outside of Kubernetes should have removed long ago, or whose cloud or provisioner is not
+    /// seen.
     pub(crate) fn removed_by_itself(&self, object: ObjectId, finalizer: Symbol) -> Option<&'static KnownFinalizer> {
         let found = self.snapshot.object(object);
         let resource = self.snapshot.resources.get(found.resource);
@@ -33,7 +35,8 @@ impl SimContext<'_> {
         };
         // A volume waits for its claim first.
         let is_bound = self.snapshot.facts.volume(object).is_some_and(|facts| facts.phase.as_deref() == Some("Bound"));
-        let is_in_time = || is_bound || self.overdue_for(object).is_none();
+        let is_seen = || !lacks_provisioner(self, &mut Needs::default(), object, finalizer);
+        let is_in_time = || is_bound || self.overdue_for(object).is_none() && is_seen();
         let is_taken_to_run = || is_in_time() && runs_in_a_cloud(self, object, finalizer);
         (removes && (known.is_kubernetes_own() || is_taken_to_run())).then_some(known)
     }
@@ -54,6 +57,8 @@ impl World<'_, '_> {
             {
                 continue;
             }
+            // Reads what shows whether its controller runs: if nothing does, it isn't known any more.
+            lacks_provisioner(self.context, &mut self.needs, object, finalizer);
             let is_due = match self.is_removal_due(object, known.when) {
                 Some(true) if self.is_attached(object, known) => Some(false),
                 due => due,

@@ -34,7 +34,7 @@ use driver::Driver;
 pub(crate) use index::ControllerIndex;
 use index::{Asked, Scope};
 pub(crate) use judge::are_all_read;
-pub(crate) use provisioners::{provisioner_of, unseen_provisioner};
+pub(crate) use provisioners::{lacks_provisioner, provisioner_of, unseen_provisioner};
 use recorded::{of_finalizer, tells_nobody};
 pub(crate) use rights::RightsGone;
 use scope::scope;

@@ -46,13 +46,30 @@ pub(crate) fn unseen_provisioner(
     let driver = Driver::of_volume(snapshot.facts.volume(volume)?)?;
     let controller = judged_by(context, needs, &driver, volume);
     let has_workloads = workloads::all(context).next().is_some();
-    let shows_nothing = matches!(controller.liveness, Liveness::Unknown(_))
-        && controller.running.is_empty()
-        && controller.may_be.is_empty()
-        && has_workloads
-        && judge::are_all_read(context)
-        && !driver.is_installed(snapshot);
+    let shows_nothing = shows_nothing(context, &controller, &driver) && has_workloads && judge::are_all_read(context);
     let told = || Liveness::Unknown(format!("its provisioner must run: {}", controller.liveness.evidence()));
     (controller.is_away() || shows_nothing)
         .then(|| Arc::new(FinalizerController { liveness: told(), ..(*controller).clone() }))
+}
+
+/// Whether the provisioner that should remove its finalizer from a volume is known not to run, or nothing shows it.
+pub(crate) fn lacks_provisioner(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    volume: ObjectId,
+    finalizer: Symbol,
+) -> bool {
+    let snapshot = context.snapshot;
+    let facts = snapshot.facts.volume(volume).filter(|_| snapshot.text(finalizer) == PROVISIONER);
+    facts.and_then(Driver::of_volume).is_some_and(|driver| {
+        let controller = judged_by(context, needs, &driver, volume);
+        controller.is_away() || shows_nothing(context, &controller, &driver)
+    })
+}
+
+fn shows_nothing(context: &SimContext<'_>, controller: &FinalizerController, driver: &Driver) -> bool {
+    matches!(controller.liveness, Liveness::Unknown(_))
+        && controller.running.is_empty()
+        && controller.may_be.is_empty()
+        && !driver.is_installed(context.snapshot)
 }
