@@ -509,6 +509,11 @@ fn an_armed_deletion_keeps_its_data_first() {
         ]
     );
     assert_eq!((&remedies[1]["decides"], &remedies[2]["decides"]), (&Value::Null, &json!(true)), "{finding:#}");
+    // Who asks for the claim hears of it.
+    for line in ["doctor pvc/gold -n vault", "explain pvc/gold -n vault"] {
+        says(&on(&objects, line), &["armed-deletion: Locker/held"]);
+    }
+    assert_eq!(on(&objects, "doctor pvc/gold -n vault").code, 2);
 }
 
 /// A Deployment of this name with ready pods.

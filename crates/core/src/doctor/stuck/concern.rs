@@ -23,7 +23,8 @@ pub(super) fn waiting_for(case: &Case<'_>, roots: &[ObjectId]) -> Vec<ObjectId> 
     chain
 }
 
-/// The requested objects and all that they wait for; `None` means everything.
+/// The requested objects, the Terminating owners that go before them, and all that these wait for; `None` means
+/// everything.
 pub(super) struct Concern(Option<FxHashSet<ObjectId>>);
 
 impl Concern {
@@ -34,6 +35,17 @@ impl Concern {
         let asked = |id: &ObjectId| case.limit.asks_about(case.snapshot(), *id);
         let mut open: Vec<ObjectId> = case.snapshot().objects().map(|(id, _)| id).filter(asked).collect();
         let mut concern: FxHashSet<ObjectId> = open.iter().copied().collect();
+        // A finding about an owner says what is lost with it.
+        let mut above = open.clone();
+        let mut seen = concern.clone();
+        while let Some(id) = above.pop() {
+            let owners = case.snapshot().object(id).owners.iter();
+            let owners = owners.filter_map(|owner| case.snapshot().by_uid(owner.uid));
+            let owners: Vec<ObjectId> = owners.filter(|owner| seen.insert(*owner)).collect();
+            let is_leaving = |owner: &&ObjectId| case.snapshot().object(**owner).terminating();
+            open.extend(owners.iter().filter(is_leaving).filter(|owner| concern.insert(**owner)));
+            above.extend(owners);
+        }
         while let Some(id) = open.pop() {
             open.extend(case.projection.waits_for(id).iter().copied().filter(|other| concern.insert(*other)));
         }
