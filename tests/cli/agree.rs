@@ -215,6 +215,10 @@ fn a_dead_webhook_that_refuses_its_own_start() {
     let (what, command) = first(&document(&objects(json!(["*"])), "doctor"));
     assert!(what.contains("allow writes") && what.contains("then start what is behind its Service"), "{what}");
     assert!(command.starts_with("kubectl patch ") && command.contains(" && kubectl scale "), "{command}");
+    let ran = on(&objects(json!(["*"])), "plan cm/kept -n vault");
+    says(&ran, &["let writes pass unchecked, then start the webhook", "set failurePolicy to Fail again", &command]);
+    let ran = on(&objects(json!(["configmaps"])), "plan cm/kept -n vault");
+    says(&ran, &["start the webhook or, if its application", "\n          kubectl scale "]);
     let objects = objects(json!(["configmaps"]));
     let (what, command) = first(&document(&objects, "doctor"));
     assert!(
@@ -227,6 +231,10 @@ fn a_dead_webhook_that_refuses_its_own_start() {
     says(&script, &["\n# kubectl scale "]);
     says_not(&script, &["\nkubectl scale "]);
     says_not(&on(&objects, "doctor cm/kept -n vault --only=owner-absent"), &["kubectl scale"]);
+    // Who deletes what has to be started makes that final.
+    let ran = on(&objects, "plan deploy/guard -n policy");
+    says(&ran, &["TAKES DOWN: ", "nobody can: Deployment/guard, which is scaled to 0 and serves it, goes"]);
+    assert_eq!(ran.code, 2, "{ran}");
     // A gate names the verdict that shut it.
     let ran = on(&objects, "plan cm/kept -n vault --fail-on=takes-down");
     says(&ran, &["--fail-on=takes-down: the API server would refuse it, which is worse."]);

@@ -264,6 +264,11 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
         (ObstacleKind::WebhookUnreachable { .. }, true) => {
             "delete the webhook's configuration first, and keep a copy to apply it again:"
         }
+        (ObstacleKind::WebhookUnreachable { .. }, false) if obstacle.refuses_start => {
+            "let writes pass unchecked, then start the webhook, which refuses that before; set failurePolicy to Fail \
+             again once it answers; or, if its application is no longer installed, delete its configuration, and keep \
+             a copy:"
+        }
         (ObstacleKind::WebhookUnreachable { .. }, false) if obstacle.idle.is_some() => {
             "start the webhook or, if its application is no longer installed, delete its configuration, and keep a \
              copy:"
@@ -308,6 +313,11 @@ pub(super) fn commands(view: &PlanView<'_>, obstacle: &Obstacle) -> Vec<ShellCom
         ObstacleKind::ConversionBroken { definition } => {
             let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
             commands.merge(definition, &none).into_iter().collect()
+        }
+        ObstacleKind::WebhookUnreachable { configuration, place } if obstacle.refuses_start => {
+            let let_pass = commands.let_pass(configuration, place as usize);
+            let start = let_pass.into_iter().chain(start).reduce(ShellCommand::and);
+            start.into_iter().chain(commands.take_away(configuration)).collect()
         }
         kind => start.into_iter().chain(commands.take_away(kind.object())).collect(),
     }

@@ -317,6 +317,16 @@ impl Commands<'_> {
         }
     }
 
+    /// Lets writes pass while a webhook can't be called: that at this place of a configuration.
+    pub fn let_pass(self, configuration: ObjectId, place: usize) -> Option<ShellCommand> {
+        let webhook = self.snapshot.facts.webhooks(configuration)?.webhooks.get(place)?;
+        let steps = vec![
+            json!({"op": "test", "path": format!("/webhooks/{place}/name"), "value": webhook.name}),
+            json!({"op": "replace", "path": format!("/webhooks/{place}/failurePolicy"), "value": "Ignore"}),
+        ];
+        self.patch(configuration, steps)
+    }
+
     /// Applies these steps of a JSON patch.
     pub fn patch(self, id: ObjectId, steps: Vec<Value>) -> Option<ShellCommand> {
         let steps = Value::Array(steps).to_string();

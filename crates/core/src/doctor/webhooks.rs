@@ -1,12 +1,12 @@
 //! Admission webhooks that must be called before a write, and that can't be reached (S9).
 
-use serde_json::json;
-
 use crate::{
     model::{ObjectId, Resource, effects::Severity, facts::Webhook},
     simulate::{
         BlockedBy, Needs, ObstacleKind,
-        obstacles::{Called, Operation, Reach, WebhookCall, reach, selects_namespace, why_unreachable},
+        obstacles::{
+            Called, Operation, Reach, WebhookCall, Writes, reach, refuses_its_start, selects_namespace, why_unreachable,
+        },
     },
     wording::count,
 };
@@ -56,13 +56,9 @@ fn selects_nothing(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[&Resou
         && !case.stage.of_resource(namespaces).iter().any(selects)
 }
 
-/// A write without which a cluster doesn't go on.
+/// Writes without which a cluster doesn't go on.
 struct Vital {
-    group: &'static str,
-    plural: &'static str,
-    /// A subresource, or empty.
-    part: &'static str,
-    operation: &'static str,
+    writes: Writes,
     /// The namespace of these objects; empty: none or any.
     namespace: &'static str,
     /// What comes of it if the API server refuses this.
@@ -72,74 +68,37 @@ struct Vital {
 /// All of them.
 const VITAL: [Vital; 7] = [
     // kubernetes/kubernetes pkg/kubelet/kubelet.go: NewController of its Lease; pkg/controller/nodelifecycle.
-    vital("coordination.k8s.io", "leases", "", "UPDATE", "kube-node-lease")
-        .then("kubelets can't renew their Leases: Nodes become NotReady, and their pods are evicted"),
+    Vital {
+        namespace: "kube-node-lease",
+        ..vital(
+            Writes::to("coordination.k8s.io", "leases", "", "UPDATE"),
+            "kubelets can't renew their Leases: Nodes become NotReady, and their pods are evicted",
+        )
+    },
     // k8s.io/client-go/tools/leaderelection.
-    vital("coordination.k8s.io", "leases", "", "UPDATE", "kube-system")
-        .then("the controller manager and the scheduler can't renew theirs, and stop"),
-    vital("", "nodes", "status", "UPDATE", "").then("kubelets can't report the state of Nodes"),
-    vital("", "pods", "", "CREATE", "").then("no pod is made in place of one that is gone"),
-    vital("", "pods", "binding", "CREATE", "").then("no pod gets a Node"),
-    vital("", "pods", "status", "UPDATE", "").then("no pod becomes ready"),
-    vital("discovery.k8s.io", "endpointslices", "", "UPDATE", "").then("Services don't learn of other pods"),
+    Vital {
+        namespace: "kube-system",
+        ..vital(
+            Writes::to("coordination.k8s.io", "leases", "", "UPDATE"),
+            "the controller manager and the scheduler can't renew theirs, and stop",
+        )
+    },
+    vital(Writes::to("", "nodes", "status", "UPDATE"), "kubelets can't report the state of Nodes"),
+    vital(Writes::to("", "pods", "", "CREATE"), "no pod is made in place of one that is gone"),
+    vital(Writes::to("", "pods", "binding", "CREATE"), "no pod gets a Node"),
+    vital(Writes::to("", "pods", "status", "UPDATE"), "no pod becomes ready"),
+    vital(Writes::to("discovery.k8s.io", "endpointslices", "", "UPDATE"), "Services don't learn of other pods"),
 ];
 
-const fn vital(
-    group: &'static str,
-    plural: &'static str,
-    part: &'static str,
-    operation: &'static str,
-    namespace: &'static str,
-) -> Vital {
-    Vital { group, plural, part, operation, namespace, then: "" }
+const fn vital(writes: Writes, then: &'static str) -> Vital {
+    Vital { writes, namespace: "", then }
 }
 
 impl Vital {
-    const fn then(self, then: &'static str) -> Self {
-        Vital { then, ..self }
-    }
-
-    fn resource(&self) -> Resource {
-        Resource {
-            group: self.group.to_owned(),
-            version: "v1".to_owned(),
-            plural: self.plural.to_owned(),
-            namespaced: self.plural != "nodes",
-            ..Resource::default()
-        }
-    }
-
     /// Whether a webhook is certainly called for all such writes.
-    fn needs(&self, case: &Case<'_>, webhook: &Webhook, namespace: &str) -> bool {
-        let resource = self.resource();
-        let is_selected = match &webhook.namespaces {
-            Some(selector) if !namespace.is_empty() => selects_namespace(case.stage, selector, namespace) == Some(true),
-            // Objects of the cluster are never exempt (R9.31).
-            Some(_) => !resource.namespaced,
-            None => true,
-        };
-        webhook.matches_part(&resource, self.part, self.operation)
-            && is_selected
-            && webhook.objects.is_none()
-            && !webhook.depends_on_unread()
+    fn needs(&self, case: &Case<'_>, webhook: &Webhook) -> bool {
+        self.writes.surely_call(case.stage, webhook, self.namespace)
     }
-}
-
-/// The writes that start a workload, and make its pods the backend of a Service.
-const STARTING: [Vital; 5] = [
-    vital("apps", "replicasets", "", "UPDATE", ""),
-    vital("", "pods", "", "CREATE", ""),
-    vital("", "pods", "binding", "CREATE", ""),
-    vital("", "pods", "status", "UPDATE", ""),
-    vital("discovery.k8s.io", "endpointslices", "", "UPDATE", ""),
-];
-
-/// Whether a webhook refuses what starts its own workload.
-fn refuses_its_start(case: &Case<'_>, webhook: &Webhook, workload: ObjectId) -> bool {
-    let snapshot = case.snapshot();
-    let has_sets = snapshot.resource(workload).kind == "Deployment";
-    let mut writes = STARTING.iter().filter(|write| has_sets || write.plural != "replicasets");
-    writes.any(|write| write.needs(case, webhook, snapshot.namespace(workload)))
 }
 
 /// Finds webhooks that can't be reached, and which writes of the collector they prevent.
@@ -157,10 +116,12 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
                 matches(resource, Write::Delete) || matches(resource, Write::References) || finalizes
             })
             .collect();
-        let vital: Vec<&Vital> =
-            VITAL.iter().filter(|vital| vital.needs(case, asked.webhook, vital.namespace)).collect();
+        let vital: Vec<&Vital> = VITAL.iter().filter(|vital| vital.needs(case, asked.webhook)).collect();
         let others: Vec<Resource> = match concerned.is_empty() && *case.limit == Limit::Everything {
-            true => vital.iter().filter(|vital| vital.part.is_empty()).map(|vital| vital.resource()).take(1).collect(),
+            true => {
+                let whole = vital.iter().filter(|vital| vital.writes.part.is_empty());
+                whole.map(|vital| vital.writes.resource()).take(1).collect()
+            }
             false => Vec::new(),
         };
         let concerned: Vec<&Resource> = concerned.into_iter().chain(&others).collect();
@@ -205,7 +166,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
             finding(case, asked, &why, &concerned, Kept { held: &held, content: &content, releases, vital });
         match case.start(idle) {
             // The webhook must allow that first.
-            Some(start) if idle.is_some_and(|workload| refuses_its_start(case, asked.webhook, workload)) => {
+            Some(start) if idle.is_some_and(|workload| refuses_its_start(case.stage, asked.webhook, workload)) => {
                 let allow = &mut finding.remedies[0];
                 allow.what = format!(
                     "{}; then {}, which the webhook refuses before; set failurePolicy to Fail again once it answers",
@@ -382,10 +343,6 @@ fn finding(
     let severe = !vital.is_empty()
         || !related.is_empty()
         || (populated && !asked.webhook.selective && !asked.webhook.conditional);
-    let patch = vec![
-        json!({"op": "test", "path": format!("/webhooks/{}/name", asked.place), "value": asked.webhook.name}),
-        json!({"op": "replace", "path": format!("/webhooks/{}/failurePolicy", asked.place), "value": "Ignore"}),
-    ];
     Finding {
         severity: if severe { Severity::Error } else { Severity::Warning },
         objects: vec![asked.configuration],
@@ -398,7 +355,7 @@ fn finding(
         remedies: vec![
             Remedy::new(
                 "allow writes while the webhook is unreachable: they are then not checked",
-                case.commands().patch(asked.configuration, patch),
+                case.commands().let_pass(asked.configuration, asked.place),
             ),
             Remedy::new(
                 "delete the configuration and keep a copy, if its application is no longer installed",

@@ -9,6 +9,7 @@ use crate::{
     simulate::{
         cause::{Cause, Change},
         context::SimContext,
+        controllers::is_workload,
         world::World,
     },
 };
@@ -18,6 +19,7 @@ use super::{
     backend::{behind, reach, why_unavailable, why_unreachable},
     heeded::{BoundPolicy, Called, Hook, Lack, Operation, Reach, WebhookCall},
     policies::Refuses,
+    starting::refuses_its_start,
     told::{Obstacle, ObstacleKind, RefusedBy, RefusedWrite},
 };
 
@@ -92,6 +94,7 @@ impl World<'_, '_> {
                 found.insert(kind, Obstacle { prevents: vec![object], idle, ..Obstacle::new(kind, why, false) });
             }
         }
+        self.add_idle_backends(&mut found);
         self.add_apis(&mut found, &mut prevented);
         self.add_conversions(&mut found);
         // What only follows.
@@ -102,6 +105,9 @@ impl World<'_, '_> {
         for obstacle in found.values_mut() {
             if let ObstacleKind::WebhookUnreachable { .. } = obstacle.kind {
                 let hook = obstacles.admission.hooks.iter().position(|hook| kind_of(hook) == obstacle.kind);
+                let webhook = hook.map(|hook| obstacles.admission.hooks[hook].call.webhook).zip(obstacle.idle);
+                obstacle.refuses_start =
+                    webhook.is_some_and(|(webhook, idle)| refuses_its_start(context, webhook, idle));
                 obstacle.resources = hook.map(|hook| self.resources_of(hook as u32)).unwrap_or_default();
             }
         }
@@ -111,6 +117,31 @@ impl World<'_, '_> {
         });
         found.extend(away);
         found
+    }
+
+    /// Webhooks that can't be called now, and whose workload, which is scaled to 0, this simulation has removed: then
+    /// nobody can start it any more.
+    fn add_idle_backends(&mut self, found: &mut BTreeMap<ObstacleKind, Obstacle>) {
+        let context = self.context;
+        let Some(obstacles) = context.obstacles.as_ref() else { return };
+        let is_workload = |change: &Change| change.removed && is_workload(context, change.object);
+        if !self.log.iter().any(is_workload) {
+            return;
+        }
+        for (hook, place) in obstacles.admission.hooks.iter().zip(0..) {
+            let (webhook, kind) = (hook.call.webhook, kind_of(hook));
+            if !webhook.required || !self.exists(hook.call.configuration) || found.contains_key(&kind) {
+                continue;
+            }
+            let (Reach::Unreachable(lack), needs) = hook.reach(context) else { continue };
+            self.obstacle_needs.add(needs);
+            let (_, idle) = why_unreachable(context, webhook.backend.as_ref(), *lack, &mut self.obstacle_needs);
+            let Some(idle) = idle.filter(|idle| !self.exists(*idle)) else { continue };
+            if !self.resources_of(place).is_empty() {
+                let why = format!("{}, which is scaled to 0 and serves it, goes", context.snapshot.short_name(idle));
+                found.insert(kind, Obstacle::new(kind, why, true));
+            }
+        }
     }
 
     /// Of what the controllers have yet to do that are away, what the API server will refuse then.

@@ -11,6 +11,7 @@ mod heeded;
 mod policies;
 mod refused;
 mod removed;
+mod starting;
 mod told;
 
 use std::sync::OnceLock;
@@ -25,6 +26,7 @@ pub(crate) use backend::{behind, why_unreachable};
 pub use heeded::Operation;
 pub(crate) use heeded::{BoundPolicy, Called, Lack, Obstacles, Reach, WebhookCall};
 pub(crate) use policies::{Refuses, bound_policies};
+pub(crate) use starting::{Writes, refuses_its_start};
 pub(crate) use told::RefusedWrite;
 pub use told::{Obstacle, ObstacleKind, Refusal};
 

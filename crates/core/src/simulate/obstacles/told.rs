@@ -16,6 +16,8 @@ pub struct Obstacle {
     pub prevents: Vec<ObjectId>,
     /// The workload behind its Service that is scaled to 0: what has to be started.
     pub idle: Option<ObjectId>,
+    /// Whether it is a webhook that refuses what starts that workload.
+    pub refuses_start: bool,
     /// For a webhook: the resources that nobody can delete or change meanwhile, as far as its selectors match; if there
     /// are none, those of which nobody can create an object.
     pub resources: Vec<ResourceId>,
@@ -23,7 +25,15 @@ pub struct Obstacle {
 
 impl Obstacle {
     pub(super) fn new(kind: ObstacleKind, why: String, taken_down: bool) -> Self {
-        Obstacle { kind, why, taken_down, prevents: Vec::new(), idle: None, resources: Vec::new() }
+        Obstacle {
+            kind,
+            why,
+            taken_down,
+            prevents: Vec::new(),
+            idle: None,
+            refuses_start: false,
+            resources: Vec::new(),
+        }
     }
 }
 
