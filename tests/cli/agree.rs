@@ -522,6 +522,14 @@ fn an_armed_deletion_keeps_its_data_first() {
         says(&on(&objects, line), &["armed-deletion: Locker/held"]);
     }
     assert_eq!(on(&objects, "doctor pvc/gold -n vault").code, 2);
+    // So does who plans a delete that needs the controller.
+    let ran = on(&objects, "plan deploy/locker-controller -n vault");
+    let see =
+        "see first what is deleted once that runs, with Locker/held (DATA LOSS: PersistentVolumeClaim/gold loses its";
+    let order = ["kubectl patch persistentvolumes/pv1", see, "start Deployment/locker-controller first"];
+    let places: Vec<usize> =
+        order.iter().map(|text| ran.out.find(text).unwrap_or_else(|| panic!("{text} {ran}"))).collect();
+    assert!(places.is_sorted(), "{ran}");
 }
 
 /// A Deployment of this name with ready pods.

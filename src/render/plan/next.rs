@@ -389,6 +389,7 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
         told.push(same);
         let runs = if stays { "has its rights" } else { "runs" };
         if let Some(start) = idle.and_then(|workload| commands.scale_up(workload)) {
+            said.extend(before_start(view, objects[0]));
             said.extend([Said::from(format!("start {controller} first:")), Said::command(start)]);
         }
         objects.dedup();
@@ -590,17 +591,31 @@ fn start_controller(
         }
         (None, _) => format!("check that the controller of {what} runs, then {again} again"),
     };
-    // What a controller does whose delete has long been requested is doctor's to tell.
-    let is_armed = scale.is_some() && view.snapshot.object(object).terminating();
-    let first = command_about(view, "doctor", &[object]).filter(|_| is_armed);
-    let see = || Said::from(format!("see first what is deleted once that runs, with {named}:"));
-    let first = first.iter().flat_map(|doctor| [see(), Said::command(doctor)]);
+    let first = scale.iter().flat_map(|_| before_start(view, object));
     first.chain([Said::from(text)]).chain(scale.as_ref().map(Said::command)).collect()
 }
 
-/// How to keep the data of volumes that go with their claims.
+/// What to see before a controller is started that finishes the delete of an object: what it does whose delete has long
+/// been requested is doctor's to tell.
+fn before_start(view: &PlanView<'_>, object: ObjectId) -> Vec<Said> {
+    if !view.snapshot.object(object).terminating() {
+        return Vec::new();
+    }
+    let Some(doctor) = command_about(view, "doctor", &[object]) else { return Vec::new() };
+    let lost: BTreeSet<ObjectId> = view.plan.lost_once_started.iter().map(|effect| effect.object).collect();
+    let loses = match lost.first() {
+        None => String::new(),
+        Some(one) if lost.len() == 1 => format!(" (DATA LOSS: {} loses its data)", view.name_below(*one, object)),
+        Some(_) => format!(" (DATA LOSS: {} lose their data)", view.by_kind(lost.into_iter())),
+    };
+    let see = format!("see first what is deleted once that runs, with {}{loses}:", view.name(object));
+    vec![Said::from(see), Said::command(&doctor)]
+}
+
+/// How to keep the data of volumes that go with their claims, also if these go only once somebody starts a controller.
 fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
-    let losses = view.plan.all_effects().filter(|effect| effect.may_be(EffectKind::DataLost));
+    let losses = view.plan.all_effects().chain(&view.plan.lost_once_started);
+    let losses = losses.filter(|effect| effect.may_be(EffectKind::DataLost));
     let commands = view.commands();
     let holders = losses.flat_map(|effect| effect.related.iter().copied().chain([effect.object]));
     let volumes: BTreeSet<ObjectId> = holders.filter(|id| commands.holds_data(*id)).collect();

@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     outcome::{After, Outcome, OutcomeKind, Plan, Summary},
-    side_effects::add_side_effects,
+    side_effects::{add_armed, add_side_effects},
     then::add_second_end,
 };
 
@@ -24,6 +24,7 @@ pub fn plan(context: &SimContext<'_>, request: &Request) -> Plan {
     let mut plan = likeliest(context, request);
     add_side_effects(context, &mut plan);
     add_second_end(context, &mut plan, |request| likeliest(context, request));
+    add_armed(context, &mut plan);
     plan
 }
 
@@ -127,6 +128,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             ends: Vec::new(),
             effects: Vec::new(),
             effects_later: Vec::new(),
+            lost_once_started: Vec::new(),
             claims: Vec::new(),
             notes: Vec::new(),
             orders: 1,

@@ -33,7 +33,7 @@ use super::{
     alternatives::{add_alternatives, same_ends},
     build::{build_plan, likeliest},
     outcome::{Outcome, Plan},
-    side_effects::add_side_effects,
+    side_effects::{add_armed, add_side_effects},
     then::add_second_end,
 };
 
@@ -83,7 +83,10 @@ pub fn explore(context: &SimContext<'_>, request: &Request) -> Plan {
     let mut plan = search(context, request, BUDGET);
     add_side_effects(context, &mut plan);
     match request.start {
-        Start::AtRest => add_second_end(context, &mut plan, |request| search(context, request, BUDGET)),
+        Start::AtRest => {
+            add_second_end(context, &mut plan, |request| search(context, request, BUDGET));
+            add_armed(context, &mut plan);
+        }
         // What a sweep leaves is searched by the next one; until then, the likeliest order says enough.
         Start::Sweep => add_second_end(context, &mut plan, |request| likeliest(context, request)),
         Start::Restarted => {}

@@ -166,6 +166,9 @@ pub struct Plan {
     /// The same of what is deleted only once others have done their part: in the second end, and contents of a
     /// Namespace after its pods.
     pub effects_later: Vec<OutsideEffect>,
+    /// The data that is lost once somebody starts the controllers that are scaled to 0 and that the plan waits for:
+    /// because of deletes that were requested before.
+    pub lost_once_started: Vec<OutsideEffect>,
     /// What becomes of the claims of deleted StatefulSets.
     pub claims: Vec<ClaimsOfSet>,
     /// Parts of the request that have no effect.

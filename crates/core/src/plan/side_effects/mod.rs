@@ -2,6 +2,7 @@
 //! without effect. None of this changes an outcome.
 
 mod abandoned;
+mod armed;
 mod claims;
 mod controllers;
 mod effects;
@@ -23,6 +24,7 @@ use super::{
     unlisted_contents::spared_objects,
 };
 
+pub(super) use armed::add_armed;
 pub use controllers::adopters_of;
 
 /// Adds side effects to a plan, and what should be read to be certain about them.
