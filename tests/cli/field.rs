@@ -717,6 +717,26 @@ fn the_data_on_a_node_goes_out_of_reach() {
     says(&ran, &["the data of PersistentVolume/disk is on it", unreached]);
 }
 
+/// Where a kubelet doesn't respond, its containers may run on although their pods are gone and others take their place.
+#[test]
+fn the_containers_of_a_silent_kubelet_may_still_run() {
+    let of = |ready: &str, line: &str| {
+        let set = object(("apps/v1", "StatefulSet"), "kv", json!({}));
+        let mut kv = pod("kv-0", controlled(("apps/v1", "StatefulSet"), "kv"));
+        kv["metadata"]["deletionTimestamp"] = json!("2026-03-01T08:00:00Z");
+        kv["metadata"]["deletionGracePeriodSeconds"] = json!(30);
+        on(&[namespace(json!({})), set, kv, node(ready, "2026-03-01T07:00:00Z"), at_ten()], line)
+    };
+    let runs = "containers may still run there: the kubelet of the node does not respond";
+    let back = "StatefulSet/kv -n vault stays, and creates Pod/kv-0 -n vault again";
+    let ran = of("Unknown", "plan node/n1");
+    let verdict = "UNSURE: containers may still run, 2 objects go; 1 comes back.";
+    says(&ran, &[verdict, &format!("Node/n1: {runs}: Pod/kv-0 -n vault"), "« comes back", back]);
+    let ran = of("Unknown", "plan pod/kv-0 -n vault --force");
+    says(&ran, &["UNSURE: ", &format!("Pod/kv-0: {runs}"), "« comes back"]);
+    says_not(&of("True", "plan node/n1"), &[runs]);
+}
+
 /// A time-out is no promise where a webhook must allow the delete and does not answer.
 #[test]
 fn a_time_out_behind_a_dead_webhook_is_doubted() {

@@ -141,6 +141,23 @@ fn nobody_acts_without_a_controller_manager() {
     assert_eq!(ran.code, 2, "{ran}");
 }
 
+/// What stays Terminating of what goes is told, although the delete changes nothing about it.
+#[test]
+fn what_hangs_below_a_target_is_told() {
+    let of = |until: &str| {
+        let set = || owners(("apps/v1", "StatefulSet"), &["kv"]);
+        let more = json!({"ownerReferences": set(), "deletionTimestamp": until, "deletionGracePeriodSeconds": 30});
+        let mut left = pod("kv-0", more);
+        left["spec"]["nodeName"] = json!("gone");
+        let (kv, lives) = (object(("apps/v1", "StatefulSet"), "kv", json!({})), json!({"ownerReferences": set()}));
+        let objects = [namespace(json!({})), kv, left, pod("kv-1", lives), node("True", LONG_AGO), at_ten()];
+        on(&objects, "plan sts/kv -n vault")
+    };
+    let stays = "Note  Pod/kv-0: stays Terminating, as it does without this delete";
+    says(&of(LONG_AGO), &["DELETES: ", stays]);
+    says_not(&of("2026-03-01T09:59:50Z"), &[stays]);
+}
+
 /// R9.44, S7: what only a controller manager makes again, or removes, waits until one runs.
 #[test]
 fn nothing_comes_back_or_goes_by_itself_without_a_controller_manager() {

@@ -122,6 +122,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
         EffectKind::PodsDeleted => Some("its pods are deleted, too"),
         EffectKind::LoadBalancerReleased => Some("releases its load balancer"),
         EffectKind::DataUnreachable => Some("data on it can't be reached"),
+        EffectKind::MayStillRun => Some("containers may still run"),
         EffectKind::Unknown if !held => Some("effect unknown"),
         EffectKind::DataKept => Some("its data is kept"),
         EffectKind::ExternalKept => Some("external resource is kept"),
@@ -149,18 +150,25 @@ fn names_its_finalizers(outcome: &Outcome) -> bool {
 
 /// What is lost outside the graph, the worst first; objects with the same effect share a line.
 pub(in crate::render) fn lost(view: &PlanView<'_>, fold: bool) -> Vec<String> {
-    outside(view, fold, |effect| effect.severity() != Severity::Note && effect.kind != EffectKind::Unknown)
+    outside(view, fold, |effect| effect.severity() != Severity::Note && !is_doubtful(effect))
 }
 
 /// What may be lost there, in the same words. What is not known of a finalizer that a line names needs no name.
 pub(in crate::render) fn perhaps_lost(view: &PlanView<'_>, fold: bool) -> Vec<String> {
-    let unknown = || view.plan.all_effects().filter(|effect| effect.kind == EffectKind::Unknown);
+    let unknown = || view.plan.all_effects().filter(|effect| is_doubtful(effect));
     let is_named = |effect: &OutsideEffect| {
-        effect.at_worst.is_none() && view.outcome(effect.object).is_some_and(names_its_finalizers)
+        effect.kind == EffectKind::Unknown
+            && effect.at_worst.is_none()
+            && view.outcome(effect.object).is_some_and(names_its_finalizers)
     };
     let of_finalizers = each_once(unknown().filter(|effect| is_named(effect)).map(|effect| effect.message.to_string()));
-    let others = outside(view, fold, |effect| effect.kind == EffectKind::Unknown && !is_named(effect));
+    let others = outside(view, fold, |effect| is_doubtful(effect) && !is_named(effect));
     of_finalizers.chain(others).collect()
+}
+
+/// Whether nobody knows what comes of it.
+fn is_doubtful(effect: &OutsideEffect) -> bool {
+    matches!(effect.kind, EffectKind::Unknown | EffectKind::MayStillRun)
 }
 
 /// What is kept there, in the same words.
@@ -204,13 +212,14 @@ fn bare(view: &PlanView<'_>, object: ObjectId) -> String {
 pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
     let several = view.plan.request.targets.len() > 1;
     // Notes on what is no target, often many of a kind.
-    const OF_OTHERS: [NoteKind; 6] = [
+    const OF_OTHERS: [NoteKind; 7] = [
         NoteKind::DoubtedPath,
         NoteKind::LeftBehind,
         NoteKind::Abandoned,
         NoteKind::PerhapsAbandoned,
         NoteKind::WithoutRights,
         NoteKind::PolicyLapses,
+        NoteKind::StaysTerminating,
     ];
     let notes = &view.plan.notes;
     let of_others = OF_OTHERS.iter().filter_map(|kind| {

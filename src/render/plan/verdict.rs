@@ -563,6 +563,7 @@ fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str, is_short: b
             let number = count(reason.objects.len(), "load balancer", "load balancers");
             format!("{number} {} released", may("is", "are", "be"))
         }
+        ReasonKind::Effect(EffectKind::MayStillRun) => return "containers may still run".to_owned(),
         _ => format!("the pods on {kinds} {} deleted, too", may("are", "are", "be")),
     };
     loss + later

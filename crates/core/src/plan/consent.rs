@@ -91,6 +91,7 @@ fn is_severe(kind: EffectKind) -> bool {
         // Listed in the plan, or harmless.
         EffectKind::PodsDeleted
         | EffectKind::DataUnreachable
+        | EffectKind::MayStillRun
         | EffectKind::CleanedUp
         | EffectKind::DataKept
         | EffectKind::ExternalKept

@@ -39,6 +39,8 @@ pub enum NoteKind {
     WithoutRights,
     /// The last parameters of this policy go, and without them it lets everything pass (R9.45).
     PolicyLapses,
+    /// A dependent of what goes that was Terminating before, and stays so, with or without this delete.
+    StaysTerminating,
 }
 
 impl NoteKind {
@@ -56,6 +58,7 @@ impl NoteKind {
             NoteKind::PerhapsAbandoned => "perhaps-abandoned",
             NoteKind::WithoutRights => "without-rights",
             NoteKind::PolicyLapses => "policy-lapses",
+            NoteKind::StaysTerminating => "stays-terminating",
         }
     }
 
@@ -115,6 +118,9 @@ impl NoteKind {
             NoteKind::PolicyLapses => {
                 "no longer applies where its parameters go in this delete: without them, it lets everything pass"
                     .to_owned()
+            }
+            NoteKind::StaysTerminating => {
+                "stays Terminating, as it does without this delete: kubectl gc explain says why".to_owned()
             }
             NoteKind::AlreadyTerminating => "already being deleted with this policy".to_owned(),
         }

@@ -124,6 +124,7 @@ impl ReasonKind {
                 VerdictResult::External
             }
             EffectKind::PodsDeleted => VerdictResult::Deletes,
+            EffectKind::MayStillRun => VerdictResult::Unsure,
             EffectKind::Unknown if effect.at_worst.is_some() => {
                 return Some((ReasonKind::Open(Uncertainty::Effect), VerdictResult::Unsure));
             }

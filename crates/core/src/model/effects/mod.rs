@@ -65,6 +65,8 @@ pub enum EffectKind {
     LoadBalancerReleased,
     /// Stored data is on a deleted Node only.
     DataUnreachable,
+    /// Containers may go on running: their pods go, and their kubelet doesn't respond.
+    MayStillRun,
     /// Unknown: the controller of a finalizer is unknown, or what decides could not be read.
     Unknown,
     /// Temporary external resources of the object are cleaned up.
@@ -96,6 +98,7 @@ impl EffectKind {
             EffectKind::PodsDeleted => ("pods-deleted", Severity::Warning),
             EffectKind::LoadBalancerReleased => ("load-balancer-released", Severity::Warning),
             EffectKind::DataUnreachable => ("data-unreachable", Severity::Warning),
+            EffectKind::MayStillRun => ("may-still-run", Severity::Warning),
             EffectKind::Unknown => ("unknown", Severity::Warning),
             EffectKind::CleanedUp => ("cleaned-up", Severity::Note),
             EffectKind::DataKept => ("data-kept", Severity::Note),

@@ -177,8 +177,10 @@ impl Controllers<'_, '_, '_> {
     }
 
     fn recreated(&self, object: ObjectId) -> Option<Afterwards> {
-        // Already replaced: the object was terminating before.
-        if self.object(object).terminating() || self.recreators.has_lost_its_place(object) {
+        // Already replaced: the object was terminating before. Only a StatefulSet waits for the name.
+        let by_set = || self.controller_of(object).is_some_and(|by| self.is(by, "apps", "StatefulSet"));
+        let awaits_name = self.is(object, "", "Pod") && by_set();
+        if self.object(object).terminating() && !awaits_name || self.recreators.has_lost_its_place(object) {
             return None;
         }
         let kept = kept_up(self.side_effects, &mut self.recreators.needs.borrow_mut(), object);

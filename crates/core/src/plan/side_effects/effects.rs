@@ -39,6 +39,7 @@ impl SideEffects<'_, '_> {
             }
             self.mark_unsure(outcome, first);
         }
+        self.left_running(plan);
         // What was Terminating before and stays so goes, too: nothing takes back a delete.
         if plan.request.start == Start::AtRest {
             plan.stays.iter().for_each(|outcome| self.add_effects_of(outcome.object));

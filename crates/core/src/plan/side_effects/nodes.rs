@@ -1,12 +1,14 @@
 //! Pods of a deleted Node: no owner reference leads to them, and yet they are deleted (R9.7).
 
+use std::collections::BTreeMap;
+
 use crate::{
     model::{ObjectId, effects::EffectKind, facts::VolumeData},
     plan::{
-        outcome::{OutcomeKind, Plan},
+        outcome::{Outcome, OutcomeKind, Plan},
         reaction::OutsideEffect,
     },
-    simulate::{PodsOfNode, recreators::Survival},
+    simulate::{Cause, Kubelet, PodsOfNode, World, recreators::Survival},
     wording::some_of,
 };
 
@@ -67,6 +69,37 @@ impl SideEffects<'_, '_> {
             message: message.into(),
             related: pods,
         });
+    }
+
+    /// Containers that nobody ends: their pods go with their Node, or by force, and their kubelet doesn't respond.
+    pub(super) fn left_running(&mut self, plan: &Plan) {
+        let context = self.context;
+        let by_force = |outcome: &Outcome| outcome.because == Some(Cause::Requested) && plan.request.grace == Some(0);
+        let mut world = World::at_rest(context);
+        let mut left: BTreeMap<ObjectId, Vec<ObjectId>> = BTreeMap::new();
+        for outcome in plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted) {
+            let pod = outcome.object;
+            let about = match outcome.because {
+                Some(Cause::NodeGone(Some(node))) => node,
+                _ if by_force(outcome) && context.rules(pod).graceful => pod,
+                _ => continue,
+            };
+            if !context.snapshot.facts.has_finished(pod) && world.kubelet_of(pod) == Kubelet::Silent {
+                left.entry(about).or_default().push(pod);
+            }
+        }
+        self.needs.add(&world.needs);
+        for (about, mut pods) in left {
+            let message = "containers may still run there: the kubelet of the node does not respond";
+            pods.retain(|pod| *pod != about);
+            self.effects.push(OutsideEffect {
+                object: about,
+                kind: EffectKind::MayStillRun,
+                at_worst: None,
+                message: message.into(),
+                related: pods,
+            });
+        }
     }
 
     /// The data of volumes that are on a deleted Node only: nobody reaches it until a Node of that name is back.

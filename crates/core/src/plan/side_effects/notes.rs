@@ -28,6 +28,8 @@ pub(super) fn notes(context: &SimContext<'_>, plan: &Plan) -> Vec<Note> {
         }
     }
     notes.extend(left_behind(context, plan).into_iter().map(|object| Note { object, kind: NoteKind::LeftBehind }));
+    let staying = staying(context, plan).into_iter();
+    notes.extend(staying.map(|object| Note { object, kind: NoteKind::StaysTerminating }));
     notes.extend(lapsing(context, plan).into_iter().map(|object| Note { object, kind: NoteKind::PolicyLapses }));
     notes
 }
@@ -61,6 +63,21 @@ fn left_behind(context: &SimContext<'_>, plan: &Plan) -> Vec<ObjectId> {
     left.sort_unstable();
     left.dedup();
     left
+}
+
+/// Dependents of what goes that are Terminating, and stay so whether it goes or not.
+fn staying(context: &SimContext<'_>, plan: &Plan) -> BTreeSet<ObjectId> {
+    if plan.request.start != Start::AtRest {
+        return BTreeSet::new();
+    }
+    let told: FxHashSet<ObjectId> = plan.outcomes.iter().chain(&plan.stays).map(|outcome| outcome.object).collect();
+    let below = plan.outcomes.iter().filter(|outcome| outcome.kind.removes());
+    let below = below.flat_map(|outcome| context.graph.dependents(outcome.object.into())).copied();
+    // Nothing else needs the present, which is a simulation of everything.
+    let stays = |id: &ObjectId| {
+        context.snapshot.object(*id).terminating() && !told.contains(id) && !context.present().goes(*id)
+    };
+    below.filter(stays).collect()
 }
 
 /// Objects that a sweep would delete or change if it read a 404 for a whole API path as "owner gone" (R3.16). Objects
