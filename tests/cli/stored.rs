@@ -297,6 +297,21 @@ fn the_finalizer_of_an_unseen_provisioner_may_stay() {
     says_not(&of(json!(null), &[running("disk-csi-controller")]), &["DEPENDS"]);
 }
 
+/// R12.10: a released volume goes for certain where its provisioner is seen to run.
+#[test]
+fn a_provisioner_that_runs_is_no_doubt() {
+    let mut volume = claim("here")[1].clone();
+    volume["metadata"]["annotations"] = json!({"pv.kubernetes.io/provisioned-by": "disk.acme.io"});
+    volume["status"] = json!({"phase": "Released"});
+    let claims = object(("v1", "PersistentVolumeClaim"), "other", json!({}));
+    let of = |others: &[Value]| on(&[&[volume.clone(), claims.clone(), at_ten()], others].concat(), "reclaim -A");
+    let doubt = "not certain: it goes only if the provisioner disk.acme.io runs";
+    says(&of(&[]), &["PersistentVolume/pv1", doubt]);
+    let ran = of(&[running("disk-csi-controller")]);
+    says(&ran, &["PersistentVolume/pv1"]);
+    says_not(&ran, &["not certain"]);
+}
+
 /// The provisioner of a volume is found by its Lease and its workload; one that waits long names it.
 #[test]
 fn the_provisioner_of_a_volume_has_a_name() {

@@ -54,7 +54,9 @@ pub struct Forecast {
 /// What the cluster of a snapshot will remove by itself, as of `now` in Unix seconds.
 pub fn forecast(snapshot: &Snapshot, settings: &Settings, now: i64) -> Forecast {
     let graph = OwnerGraph::new(snapshot);
-    let scene = Scene::new(snapshot, settings, now);
+    let read_at = settings.read_at.unwrap_or(now);
+    let context = SimContext::new(snapshot, &graph, Assume::Known).at(Some(read_at));
+    let scene = Scene::new(&context, settings, now);
     let mut found = Found::default();
     jobs::find(&scene, &mut found);
     replica_sets::find(&scene, &mut found);
@@ -70,7 +72,7 @@ pub fn forecast(snapshot: &Snapshot, settings: &Settings, now: i64) -> Forecast 
     cron_jobs::find(&scene, &mut found);
     pods::find_terminated(&scene, &graph, &mut found);
     let Found { mut removals, stays } = found;
-    let manager_away = why_manager_away(snapshot, &graph, settings.read_at.unwrap_or(now));
+    let manager_away = why_manager_away(&context, read_at);
     if manager_away.is_some() {
         removals.iter_mut().for_each(|(_, reason)| reason.await_manager());
     }
@@ -83,9 +85,8 @@ pub fn forecast(snapshot: &Snapshot, settings: &Settings, now: i64) -> Forecast 
 }
 
 /// Why no controller manager seemed to run at this time, by the Lease of its leader.
-fn why_manager_away(snapshot: &Snapshot, graph: &OwnerGraph, at: i64) -> Option<String> {
-    let context = SimContext::new(snapshot, graph, Assume::Known);
-    match of_controller_manager(&context, Some(at), &mut Needs::default()).1 {
+fn why_manager_away(context: &SimContext<'_>, at: i64) -> Option<String> {
+    match of_controller_manager(context, Some(at), &mut Needs::default()).1 {
         Liveness::Away(why) => Some(why),
         _ => None,
     }

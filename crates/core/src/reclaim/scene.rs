@@ -7,6 +7,7 @@ use crate::{
         Coordinate, Gap, Object, ObjectId, Presence, Reference, ResourceId, Snapshot, Symbol,
         facts::{LabelSelector, PodFacts, RECLAIM_KINDS, ReclaimFacts},
     },
+    simulate::{Liveness, Needs, SimContext, controllers::provisioner_of},
     wording::count,
 };
 
@@ -18,13 +19,15 @@ pub(super) struct Scene<'a> {
     pub settings: &'a Settings,
     /// In Unix seconds.
     pub now: i64,
+    context: &'a SimContext<'a>,
     by_kind: FxHashMap<(&'static str, &'static str), Vec<ObjectId>>,
     /// The pods that mention a claim, by its namespace and name.
     by_claim: FxHashMap<(Symbol, &'a str), Vec<ObjectId>>,
 }
 
 impl<'a> Scene<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot, settings: &'a Settings, now: i64) -> Self {
+    pub(super) fn new(context: &'a SimContext<'a>, settings: &'a Settings, now: i64) -> Self {
+        let snapshot = context.snapshot;
         let kinds: FxHashMap<ResourceId, (&'static str, &'static str)> = RECLAIM_KINDS
             .into_iter()
             .filter_map(|(group, kind)| Some((snapshot.resources.by_group_kind(group, kind)?, (group, kind))))
@@ -39,7 +42,13 @@ impl<'a> Scene<'a> {
                 by_claim.entry((object.namespace, claim.as_str())).or_default().push(id);
             }
         }
-        Scene { snapshot, settings, now, by_kind, by_claim }
+        Scene { snapshot, settings, now, context, by_kind, by_claim }
+    }
+
+    /// Whether the provisioner of a volume is seen to run.
+    pub(super) fn has_provisioner(&self, volume: ObjectId) -> bool {
+        let provisioner = provisioner_of(self.context, &mut Needs::default(), volume);
+        provisioner.is_some_and(|it| matches!(it.liveness, Liveness::Alive(_)))
     }
 
     /// The objects of a kind, in the order of the snapshot.

@@ -20,7 +20,7 @@ pub(super) fn find(scene: &Scene<'_>, found: &mut Found) {
         if scene.object(*id).terminating() {
             terminating(scene, *id, found);
         } else if let Some(end) = end(scene, *id, volume, of) {
-            reclaimed(*id, volume, of, end, found);
+            reclaimed(scene, *id, volume, of, end, found);
         }
     }
 }
@@ -86,7 +86,7 @@ fn bound_before_its_end(scene: &Scene<'_>, volume: &VolumeFacts, of: &VolumeUse)
     Some(End { why: "it is Available".to_owned(), when: When::Now, doubt: Some(doubt) })
 }
 
-fn reclaimed(id: ObjectId, volume: &VolumeFacts, of: &VolumeUse, end: End, found: &mut Found) {
+fn reclaimed(scene: &Scene<'_>, id: ObjectId, volume: &VolumeFacts, of: &VolumeUse, end: End, found: &mut Found) {
     let End { why, when, doubt } = end;
     let policy = volume.reclaim_policy.as_deref().unwrap_or_default();
     let mut stays = |what: &str| found.stays(id, Rule::R12_10, format!("{why}, and {what}"));
@@ -100,9 +100,10 @@ fn reclaimed(id: ObjectId, volume: &VolumeFacts, of: &VolumeUse, end: End, found
         }
         (VolumeFacts::DELETE, Some(VolumeDeleter::Provisioner(provisioner))) => {
             let why = format!("{why}, and its reclaim policy is Delete");
-            let doubt = format!("it goes only if the provisioner {provisioner} runs");
+            let runs = || format!("it goes only if the provisioner {provisioner} runs");
+            let doubt = doubt.or_else(|| (!scene.has_provisioner(id)).then(runs));
             let reason = Reason::new(Rule::R12_10, provisioner.to_string(), when, why);
-            found.goes(id, reason.doubted(Some(doubt)));
+            found.goes(id, reason.doubted(doubt));
         }
         (VolumeFacts::DELETE, _) => stays("nobody can delete what it is made of: its phase becomes Failed"),
         (other, _) => stays(&format!("nobody knows its reclaim policy {other:?}: its phase becomes Failed")),
