@@ -521,7 +521,7 @@ fn an_owner_whose_dependents_may_not_be_orphaned_is_stuck() {
     // The same before the delete; what is left alone now is freed once the webhook answers.
     let objects = [object(LOCKER, "safe", json!({})), rates, webhook];
     let line = "plan locker/safe -n vault --cascade=orphan --fail-on=never";
-    says(&on(&objects, line), &["STUCK: ", "waits for ConfigMap/rates"]);
+    says(&on(&objects, line), &["STUCK: ", "has yet to free ConfigMap/rates"]);
     let then = document(&objects, line)["then"]["outcomes"].clone();
     let end = |name: &str| then.as_array().unwrap().iter().find(|it| it["object"]["name"] == name).cloned();
     assert_eq!(end("rates").unwrap()["outcome"], "Orphaned", "{then}");

@@ -347,7 +347,10 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
         };
         let named: Vec<String> = outcome.waits_for.iter().zip(&reasons).map(describe).collect();
         let rest = and_more(outcome.waits_for.len() - named.len());
-        parts.push(format!("waits for {}{rest}{}", named.join(", "), shared.cloned().unwrap_or_default()));
+        // An owner that orphans its dependents waits for none to go.
+        let orphans = outcome.after.as_ref().is_some_and(|after| after.finalizers.contains(&Symbol::ORPHAN));
+        let waits = if orphans { "has yet to free" } else { "waits for" };
+        parts.push(format!("{waits} {}{rest}{}", named.join(", "), shared.cloned().unwrap_or_default()));
     }
     parts.join("; ")
 }

@@ -8,7 +8,7 @@ use crate::{
         effects::{EffectKind, Severity},
     },
     server::Propagation,
-    simulate::{Needs, ObstacleKind, Request, SimContext},
+    simulate::{Needs, ObstacleKind, Request, SimContext, State},
     tree::roots::roots,
 };
 
@@ -77,9 +77,16 @@ pub fn blast_radius(
         let plan = plan(context, &Request::delete(vec![root.object], propagation));
         if plan.refused.is_empty() {
             let verdict = Verdict::of(snapshot, &plan, &[], &[]);
+            // Also what was Terminating before and stays so because of this delete.
+            let stuck = plan.states().filter(|(_, state)| *state == State::Stuck).count();
+            let stuck = plan.summary.stuck.max(stuck.saturating_sub(plan.summary.stuck_later));
             rows.push(Radius {
                 object: root.object,
-                summary: plan.summary,
+                summary: Summary {
+                    stuck,
+                    terminating: plan.summary.terminating + stuck - plan.summary.stuck,
+                    ..plan.summary
+                },
                 certain: verdict.certain,
                 effects: EffectCounts::of(&plan),
                 verdict: verdict.result,
