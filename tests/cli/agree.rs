@@ -235,6 +235,12 @@ fn a_dead_webhook_that_refuses_its_own_start() {
     let ran = on(&objects, "plan deploy/guard -n policy");
     says(&ran, &["TAKES DOWN: ", "nobody can: Deployment/guard, which is scaled to 0 and serves it, goes"]);
     assert_eq!(ran.code, 2, "{ran}");
+    // What goes with its namespace is not to be kept.
+    let mut place = object(("v1", "Namespace"), "vault", json!({"namespace": null, "deletionTimestamp": DELETED}));
+    place["spec"] = json!({"finalizers": ["kubernetes"]});
+    let ran = on(&[&objects[..], &[place]].concat(), "doctor");
+    says(&ran, &["owner-absent: ConfigMap/kept"]);
+    says_not(&ran, &["keep the object"]);
     // A gate names the verdict that shut it.
     let ran = on(&objects, "plan cm/kept -n vault --fail-on=takes-down");
     says(&ran, &["--fail-on=takes-down: the API server would refuse it, which is worse."]);

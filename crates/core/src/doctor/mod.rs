@@ -98,7 +98,13 @@ pub fn in_progress(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
     going_on
 }
 
-/// The worst first; then those with more affected objects.
-fn order(finding: &Finding) -> (Severity, std::cmp::Reverse<usize>, Code, &str) {
-    (finding.severity, std::cmp::Reverse(finding.objects.len()), finding.code, &finding.cause)
+/// The worst first, and first of these that no collector runs; then those with more affected objects.
+fn order(finding: &Finding) -> (Severity, bool, std::cmp::Reverse<usize>, Code, &str) {
+    (
+        finding.severity,
+        finding.code != Code::CollectorStopped,
+        std::cmp::Reverse(finding.objects.len()),
+        finding.code,
+        &finding.cause,
+    )
 }

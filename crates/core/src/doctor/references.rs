@@ -577,6 +577,12 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
     )
     .deciding(becomes == HolderOutcome::Gone);
     let delete = if one { "delete it, as the collector would" } else { "delete them, as the collector would" };
+    // It goes with its namespace in any case.
+    let goes_along = |id: &ObjectId| {
+        let namespace = case.stage.namespace_named(snapshot.object(*id).namespace);
+        namespace.is_some_and(|namespace| snapshot.object(namespace).terminating())
+    };
+    let drop = if objects.iter().all(goes_along) { Remedy::new("", Vec::new()) } else { drop };
     let let_go = Remedy::new(delete, commands.delete(&objects, "background", &[])).deciding(true);
     let mut remedies = match code {
         Code::OwnerUnread => {

@@ -321,6 +321,9 @@ fn finding(
                 _ if asked.webhook.conditional => {
                     "Requests that its matchConditions don't exempt fail: perhaps the collector's, too."
                 }
+                "deletes" => {
+                    "No client can delete them, including the collector: it cannot collect anything of these kinds."
+                }
                 "finalizes" => "A namespace that is deleted stays Terminating, also once it is empty.",
                 "changes" => {
                     "No client can change them: controllers cannot remove their finalizers, nor the collector owner \
