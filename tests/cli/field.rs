@@ -717,7 +717,7 @@ fn the_data_on_a_node_goes_out_of_reach() {
     says(&ran, &["the data of PersistentVolume/disk is on it", unreached]);
 }
 
-/// Where a kubelet doesn't respond, its containers may run on although their pods are gone and others take their place.
+/// R9.7: where a kubelet does not respond, its containers may run on: their pods are gone, and others take their place.
 #[test]
 fn the_containers_of_a_silent_kubelet_may_still_run() {
     let of = |ready: &str, line: &str| {
