@@ -691,7 +691,7 @@ fn what_is_refused_below_is_connected_with_the_webhook() {
     let objects = [gone, below.clone(), dead_webhook("", "configmaps")];
     says(
         &on(&objects, "explain cm/rates -n vault"),
-        &["WAITS: ConfigMap/rates is to be deleted, but", "guard.bank.dev"],
+        &["STUCK: ConfigMap/rates is to be deleted, but", "guard.bank.dev"],
     );
     says(&on(&objects, "doctor"), &["The collector's requests for ConfigMap/rates -n vault are rejected"]);
     let objects = [object(LOCKER, "safe", json!({})), below, dead_webhook("", "configmaps")];
@@ -718,7 +718,7 @@ fn what_mends_a_webhook_comes_before_what_it_refuses() {
         says_not(&ran, &["first allow writes"]);
     }
     let ran = on(&objects, "explain cm/rates -n vault");
-    says(&ran, &["WAITS: ConfigMap/rates is to be deleted", "is removed, this object is kept without an owner"]);
+    says(&ran, &["STUCK: ConfigMap/rates is to be deleted", "is removed, this object is kept without an owner"]);
 }
 
 /// Who must act is named, also of two, and of what is Terminating already.

@@ -104,14 +104,14 @@ fn explanations_know_what_is_refused() {
         (
             "explain cm/lost -n shop",
             &[
-                "WAITS: ConfigMap/lost is to be deleted, but the API server refuses that.",
+                "STUCK: ConfigMap/lost is to be deleted, but the API server refuses that.",
                 "Why webhook guard.odd.test must allow it and does not answer.",
                 "The collector deletes it: its owner is missing. The API server refuses that. ",
             ][..],
         ),
         ("explain secret/waits -n shop", &["is Terminating until the webhook guard.odd.test answers."]),
-        ("explain cm/blocks -n shop", &["WAITS: ", "Why webhook guard.odd.test", "The API server refuses that. "]),
-        ("explain cm/left -n old", &["WAITS: ConfigMap/left is to be deleted, but the API server refuses that."]),
+        ("explain cm/blocks -n shop", &["STUCK: ", "Why webhook guard.odd.test", "The API server refuses that. "]),
+        ("explain cm/left -n old", &["STUCK: ConfigMap/left is to be deleted, but the API server refuses that."]),
         ("explain ns/old", &["STUCK: Namespace/old is Terminating until the webhook guard.odd.test answers."]),
     ] {
         let said = ran(line, DEAD, 0);

@@ -11,6 +11,26 @@ const CLUSTER: (&str, &str) = ("cluster.x-k8s.io/v1beta1", "Cluster");
 const NODE_CLAIM: (&str, &str) = ("karpenter.sh/v1", "NodeClaim");
 const MACHINE: (&str, &str) = ("cluster.x-k8s.io/v1beta1", "Machine");
 
+/// What waits for a controller of Kubernetes says so; a finalizer that nobody waits for yet only would have to go.
+#[test]
+fn who_has_to_act_is_told() {
+    let tracked = |deleted: Value| {
+        let job = owners(("batch/v1", "Job"), &["import"]);
+        let finalizers = json!(["batch.kubernetes.io/job-tracking"]);
+        let mut tracked =
+            pod("import-a", json!({"finalizers": finalizers, "deletionTimestamp": deleted, "ownerReferences": job}));
+        tracked["metadata"]["ownerReferences"][0]["controller"] = json!(true);
+        tracked["status"] = json!({"phase": "Succeeded"});
+        [tracked, object(("batch/v1", "Job"), "other", json!({})), namespace(json!({})), node("True", "x"), at_ten()]
+    };
+    let ran = on(&tracked(json!("2026-03-01T08:00:00Z")), "explain pod/import-a -n vault");
+    says(&ran, &["WILL BE DELETED: Pod/import-a is Terminating", "until the Job controller removes"]);
+    says_not(&ran, &["nothing blocks that"]);
+    let made_by = json!({"finalizers": ["external-attacher/disk-acme-io"], "namespace": null});
+    let attachment = object(("storage.k8s.io/v1", "VolumeAttachment"), "csi-1", made_by);
+    says(&on(&[attachment, at_ten()], "explain volumeattachment/csi-1"), &["would have to remove it"]);
+}
+
 /// A controller leaves a paused object alone, runs or not: somebody must resume it, which comes first.
 #[test]
 fn what_is_paused_waits_for_somebody() {

@@ -175,7 +175,7 @@ fn end_in_words(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i
             // The collector or the namespace controller tries again and again.
             _ if let Some(refused) = explanation.end.refused.as_ref().filter(|_| explanation.end.undeleted) => {
                 let what = format!("{name} is to be deleted, but the API server refuses that");
-                Verdict::with(Headline::Waits, &what, ": ", refused)
+                Verdict::with(Headline::Stuck, &what, ": ", refused)
             }
             removal => {
                 if let Some(later) = explanation.later.as_ref().filter(|later| later.state != State::Stuck) {
@@ -352,6 +352,9 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         }
         state if (goes || state == Some(State::Unknown)) && !said.is_empty() => {
             says(if goes { Headline::Waits } else { Headline::Depends }, &|_| true)
+        }
+        _ if goes && last_of(explanation).iter().any(|line| line.held_by.iter().any(|it| it.finalizer().is_some())) => {
+            until(Headline::WillBeDeleted)
         }
         _ if goes => Verdict::new(Headline::WillBeDeleted, format!("{what}, and nothing blocks that.")),
         Some(State::Waiting) => until(Headline::Waits),

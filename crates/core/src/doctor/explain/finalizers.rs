@@ -96,6 +96,9 @@ pub(super) fn story(case: &Case<'_>, wanted: &mut Needs, object: ObjectId, final
             let question = Question { object, finalizer, exact: true };
             let controller = finalizer_controller(case.stage, wanted, &question);
             let removes = match by {
+                Remover::AddOn(by) if !case.snapshot().object(object).terminating() => {
+                    format!("{by} would have to remove it; {}", controller.story())
+                }
                 Remover::AddOn(by) => format!("{by} must remove it; {}", controller.story()),
                 _ if matches!(controller.liveness, Liveness::Alive(_)) => controller.story(),
                 _ => format!("no controller is known to remove it; {}", controller.story()),

@@ -310,7 +310,7 @@ fn without_evidence(
         }
         (None, AddedBy::Unread | AddedBy::NotRecorded) if !all_read => unread(),
         (None, AddedBy::Unread) if snapshot.is_dump() => {
-            Liveness::Unread("who added it is not in the dump: kubectl get --show-managed-fields has that".to_owned())
+            Liveness::Unread("who added it is not in the dump: kubectl get --show-managed-fields tells it".to_owned())
         }
         (None, AddedBy::Unread) => Liveness::Unread("who added it could not be read".to_owned()),
         (None, AddedBy::NotRecorded) => Liveness::Nobody("who added it is not recorded".to_owned()),
