@@ -151,6 +151,14 @@ fn what_may_never_be_deleted_any_more_is_told() {
         let plan: Value = serde_json::from_str(&planned("deploy/pg-operator -n ops -o json", dump).out).unwrap();
         assert_eq!(plan["notes"][0]["kind"], kind, "{}", plan["notes"]);
     }
+    // What `plan pgcluster/orders` names as its possible controller is named the other way round, whatever it is called.
+    for name in ["acme", "acme-connect-injector"] {
+        let file = write(folder.path(), "renamed.yaml", &hidden.replace("pg-operator", name));
+        let ran = planned("pgcluster/orders -n db", &file);
+        assert!(ran.out.contains(&format!("Deployment/{name} -n ops may be its controller")), "{ran}");
+        let ran = planned(&format!("deploy/{name} -n ops"), &file);
+        assert!(ran.out.contains("PgCluster/orders -n db: stays, and may not be deletable any more"), "{ran}");
+    }
     // Both go: which goes first is not known, and one order works.
     let ran = planned("ns/ops ns/db --assume-complete", OPERATOR);
     assert!(ran.out.contains("kubectl gc delete pgclusters.acme.io/orders --archive=orders.yaml -n db"), "{ran}");

@@ -1,5 +1,7 @@
 //! Admission webhooks that must be called before a write, and that can't be reached (S9).
 
+use std::collections::BTreeSet;
+
 use crate::{
     model::{ObjectId, Resource, effects::Severity, facts::Webhook},
     simulate::{
@@ -95,9 +97,25 @@ const fn vital(writes: Writes, then: &'static str) -> Vital {
 }
 
 impl Vital {
-    /// Whether a webhook is certainly called for all such writes.
+    /// Whether a webhook is certainly called for all such writes, or for all in a namespace with pods that it selects.
     fn needs(&self, case: &Case<'_>, webhook: &Webhook) -> bool {
-        self.writes.surely_call(case.stage, webhook, self.namespace)
+        let calls = |namespace: &str| self.writes.surely_call(case.stage, webhook, namespace);
+        let snapshot = case.snapshot();
+        let pods = case.stage.built_in.pods.map_or(&[][..], |pods| case.stage.of_resource(pods));
+        let populated: BTreeSet<&str> = match self.namespace.is_empty() && webhook.namespaces.is_some() {
+            true => pods.iter().map(|pod| snapshot.namespace(*pod)).collect(),
+            false => BTreeSet::new(),
+        };
+        calls(self.namespace) || populated.into_iter().any(calls)
+    }
+
+    /// What comes of it if a webhook can't be called.
+    fn follows(&self, webhook: &Webhook) -> String {
+        let where_selected = match self.writes.resource().namespaced && self.namespace.is_empty() {
+            true if webhook.namespaces.is_some() => ", in the namespaces that it selects",
+            _ => "",
+        };
+        format!("{}{where_selected}", self.then)
     }
 }
 
@@ -312,7 +330,7 @@ fn finding(
         ));
     }
     if !vital.is_empty() {
-        let each: Vec<&str> = vital.iter().map(|vital| vital.then).collect();
+        let each: Vec<String> = vital.iter().map(|vital| vital.follows(asked.webhook)).collect();
         then.push(format!("The cluster itself needs such writes: {}.", each.join("; ")));
     }
     if then.is_empty() {

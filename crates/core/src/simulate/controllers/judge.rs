@@ -375,9 +375,7 @@ fn possible(
         let away = is_it.then(|| Liveness::Away(away.join(", and ")));
         return left_out.map(Liveness::Unknown).or(away);
     }
-    if is_known || parts.iter().all(|(id, called)| *called || has_role(snapshot, *id)) {
-        evidence.may_be = parts.iter().map(|(id, _)| *id).collect();
-    }
+    evidence.may_be = parts.iter().map(|(id, _)| *id).collect();
     let more = parts.len() - 1;
     let more =
         if more == 0 { String::new() } else { format!(" and {}", count(more, "other workload", "other workloads")) };
