@@ -43,484 +43,200 @@ const NONE: AddOn = AddOn {
     own_namespace: false,
 };
 
+/// The rows of the table: an add-on's name and what is known of it.
+macro_rules! add_ons {
+    ($($name:literal { $($field:ident: $value:expr),* })*) => {
+        &[$(AddOn { name: $name, $($field: $value,)* ..NONE }),*]
+    };
+}
+
 /// All known add-ons. The first one that fits counts.
-const ADD_ONS: &[AddOn] = &[
+const ADD_ONS: &[AddOn] = add_ons! {
     // argoproj/argo-cd manifests/base/application-controller/argocd-application-controller-statefulset.yaml
-    AddOn {
-        name: "Argo CD",
-        domains: &["argocd.argoproj.io"],
-        kinds: &["Application", "AppProject"],
-        workloads: &["argocd-application-controller", "gitops-application-controller"],
-        labels: &["argocd"],
-        // argoproj/argo-cd docs/operator-manual/app-any-namespace.md
-        own_namespace: true,
-        ..NONE
-    },
-    AddOn {
-        name: "Argo CD",
-        domains: &["argocd.argoproj.io"],
-        kinds: &["ApplicationSet"],
-        workloads: &["argocd-applicationset-controller", "gitops-applicationset-controller"],
-        labels: &["argocd"],
-        own_namespace: true,
-        ..NONE
-    },
+    // argoproj/argo-cd docs/operator-manual/app-any-namespace.md
+    "Argo CD" { domains: &["argocd.argoproj.io"], kinds: &["Application", "AppProject"],
+        workloads: &["argocd-application-controller", "gitops-application-controller"], labels: &["argocd"],
+        own_namespace: true }
+    "Argo CD" { domains: &["argocd.argoproj.io"], kinds: &["ApplicationSet"],
+        workloads: &["argocd-applicationset-controller", "gitops-applicationset-controller"], labels: &["argocd"],
+        own_namespace: true }
     // argoproj/argo-workflows manifests/base/workflow-controller/workflow-controller-deployment.yaml
-    AddOn {
-        name: "Argo Workflows",
-        domains: &["argoproj.io"],
-        kinds: &["Workflow", "CronWorkflow", "WorkflowTemplate"],
-        workloads: &["workflow-controller"],
-        labels: &["argo-workflows"],
-        ..NONE
-    },
+    "Argo Workflows" { domains: &["argoproj.io"], kinds: &["Workflow", "CronWorkflow", "WorkflowTemplate"],
+        workloads: &["workflow-controller"], labels: &["argo-workflows"] }
     // argoproj/argo-workflows workflow/common/common.go: FinalizerPodStatus, on pods.
-    AddOn {
-        name: "Argo Workflows",
-        domains: &["workflows.argoproj.io"],
-        workloads: &["workflow-controller"],
-        labels: &["argo-workflows"],
-        ..NONE
-    },
+    "Argo Workflows" { domains: &["workflows.argoproj.io"], workloads: &["workflow-controller"],
+        labels: &["argo-workflows"] }
     // argoproj/gitops-engine pkg/sync/hook/hook.go: HookFinalizer, on what an Application's hooks create anywhere.
-    AddOn {
-        name: "Argo CD",
-        domains: &["argocd.argoproj.io"],
-        workloads: &["argocd-application-controller", "gitops-application-controller"],
-        labels: &["argocd"],
-        ..NONE
-    },
-    AddOn {
-        name: "Argo",
-        domains: &[".argoproj.io"],
-        labels: &["argocd", "argo-workflows", "argo-events", "argo-rollouts"],
-        ..NONE
-    },
+    "Argo CD" { domains: &["argocd.argoproj.io"],
+        workloads: &["argocd-application-controller", "gitops-application-controller"], labels: &["argocd"] }
+    "Argo" { domains: &[".argoproj.io"], labels: &["argocd", "argo-workflows", "argo-events", "argo-rollouts"] }
     // crossplane/crossplane cluster/charts/crossplane/templates/deployment.yaml
-    AddOn {
-        name: "Crossplane",
-        domains: &[".apiextensions.crossplane.io", ".pkg.crossplane.io"],
-        workloads: &["crossplane"],
-        labels: &["crossplane"],
-        leases: &["crossplane-leader-election-core"],
-        ..NONE
-    },
+    "Crossplane" { domains: &[".apiextensions.crossplane.io", ".pkg.crossplane.io"], workloads: &["crossplane"],
+        labels: &["crossplane"], leases: &["crossplane-leader-election-core"] }
     // crossplane/crossplane internal/controller/pkg/revision/runtime.go: a provider's workload has a generated name.
     // crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go: each provider's own.
-    AddOn { name: "Crossplane's provider", domains: &[".crossplane.io"], beginnings: &["provider-"], ..NONE },
+    "Crossplane's provider" { domains: &[".crossplane.io"], beginnings: &["provider-"] }
     // kubernetes-sigs/cluster-api-provider-aws config/manager/manager.yaml
-    AddOn {
-        name: "Cluster API's AWS provider",
-        domains: &["infrastructure.cluster.x-k8s.io"],
+    "Cluster API's AWS provider" { domains: &["infrastructure.cluster.x-k8s.io"],
         groups: &["infrastructure.cluster.x-k8s.io"],
         kinds: &["AWSMachine", "AWSCluster", "AWSManagedCluster", "AWSMachinePool", "AWSManagedMachinePool"],
-        workloads: &["capa-controller-manager"],
-        leases: &["controller-leader-elect-capa"],
-        ..NONE
-    },
+        workloads: &["capa-controller-manager"], leases: &["controller-leader-elect-capa"] }
     // kubernetes-sigs/cluster-api config/manager/manager.yaml
-    AddOn {
-        name: "Cluster API",
-        domains: &["cluster.x-k8s.io", "addons.cluster.x-k8s.io", "topology.cluster.x-k8s.io"],
+    "Cluster API" { domains: &["cluster.x-k8s.io", "addons.cluster.x-k8s.io", "topology.cluster.x-k8s.io"],
         groups: &["cluster.x-k8s.io", "addons.cluster.x-k8s.io"],
-        kinds: &[
-            "Cluster",
-            "Machine",
-            "MachineSet",
-            "MachineDeployment",
-            "MachinePool",
-            "ClusterResourceSet",
-            "ClusterResourceSetBinding",
-        ],
-        workloads: &["capi-controller-manager"],
-        leases: &["controller-leader-election-capi"],
-        ..NONE
-    },
+        kinds: &["Cluster", "Machine", "MachineSet", "MachineDeployment", "MachinePool", "ClusterResourceSet",
+            "ClusterResourceSetBinding"],
+        workloads: &["capi-controller-manager"], leases: &["controller-leader-election-capi"] }
     // kubernetes-sigs/cluster-api controlplane/kubeadm/config/manager/manager.yaml
-    AddOn {
-        name: "Cluster API's kubeadm control plane",
-        domains: &["controlplane.cluster.x-k8s.io"],
-        kinds: &["KubeadmControlPlane"],
-        workloads: &["capi-kubeadm-control-plane-controller-manager"],
-        may_run_outside: true,
-        ..NONE
-    },
+    "Cluster API's kubeadm control plane" { domains: &["controlplane.cluster.x-k8s.io"],
+        kinds: &["KubeadmControlPlane"], workloads: &["capi-kubeadm-control-plane-controller-manager"],
+        may_run_outside: true }
     // Other providers have workloads of their own, such as capv-controller-manager.
-    AddOn {
-        name: "Cluster API's provider",
-        domains: &[".cluster.x-k8s.io"],
+    "Cluster API's provider" { domains: &[".cluster.x-k8s.io"],
         beginnings: &["capd-", "capg-", "caph-", "capk-", "capm3-", "capo-", "capv-", "capx-", "capz-"],
-        may_run_outside: true,
-        ..NONE
-    },
+        may_run_outside: true }
     // openshift/machine-api-operator; hosted control planes run it elsewhere.
-    AddOn {
-        name: "OpenShift's machine controller",
-        domains: &["machine.openshift.io"],
-        // openshift/cluster-control-plane-machine-set-operator handles the ControlPlaneMachineSet.
-        kinds: &["Machine"],
-        workloads: &["machine-api-controllers"],
-        may_run_outside: true,
-        ..NONE
-    },
+    // openshift/cluster-control-plane-machine-set-operator handles the ControlPlaneMachineSet.
+    "OpenShift's machine controller" { domains: &["machine.openshift.io"], kinds: &["Machine"],
+        workloads: &["machine-api-controllers"], may_run_outside: true }
     // aws/karpenter-provider-aws charts/karpenter/templates/deployment.yaml; clouds run it, too.
-    AddOn {
-        name: "Karpenter",
-        domains: &["karpenter.sh", "karpenter.k8s.aws", "karpenter.azure.com"],
-        workloads: &["karpenter"],
-        leases: &["karpenter-leader-election"],
-        may_run_outside: true,
-        ..NONE
-    },
+    "Karpenter" { domains: &["karpenter.sh", "karpenter.k8s.aws", "karpenter.azure.com"], workloads: &["karpenter"],
+        leases: &["karpenter-leader-election"], may_run_outside: true }
     // fluxcd/flux2 manifests/bases: one controller for each group.
-    AddOn {
-        name: "Flux",
-        domains: &["fluxcd.io"],
-        groups: &[
-            "kustomize.toolkit.fluxcd.io",
-            "helm.toolkit.fluxcd.io",
-            "source.toolkit.fluxcd.io",
-            "notification.toolkit.fluxcd.io",
-        ],
-        workloads: &["*-controller"],
-        labels: &["flux"],
-        leases: &["*-controller-leader-election"],
-        ..NONE
-    },
-    AddOn {
-        name: "Flux",
-        domains: &["fluxcd.io"],
-        kinds: &["ImageRepository", "ImagePolicy"],
-        workloads: &["image-reflector-controller"],
-        labels: &["flux"],
-        leases: &["image-reflector-controller-leader-election"],
-        ..NONE
-    },
-    AddOn {
-        name: "Flux",
-        domains: &["fluxcd.io"],
-        kinds: &["ImageUpdateAutomation"],
-        workloads: &["image-automation-controller"],
-        labels: &["flux"],
-        leases: &["image-automation-controller-leader-election"],
-        ..NONE
-    },
+    "Flux" { domains: &["fluxcd.io"],
+        groups: &["kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io", "source.toolkit.fluxcd.io",
+            "notification.toolkit.fluxcd.io"],
+        workloads: &["*-controller"], labels: &["flux"], leases: &["*-controller-leader-election"] }
+    "Flux" { domains: &["fluxcd.io"], kinds: &["ImageRepository", "ImagePolicy"],
+        workloads: &["image-reflector-controller"], labels: &["flux"],
+        leases: &["image-reflector-controller-leader-election"] }
+    "Flux" { domains: &["fluxcd.io"], kinds: &["ImageUpdateAutomation"], workloads: &["image-automation-controller"],
+        labels: &["flux"], leases: &["image-automation-controller-leader-election"] }
     // flux-iac/tofu-controller charts/tofu-controller
-    AddOn {
-        name: "the Tofu controller",
-        domains: &["tf.contrib.fluxcd.io"],
-        workloads: &["tofu-controller", "tf-controller"],
-        ..NONE
-    },
-    AddOn { name: "Flux", domains: &[".fluxcd.io"], labels: &["flux"], ..NONE },
+    "the Tofu controller" { domains: &["tf.contrib.fluxcd.io"], workloads: &["tofu-controller", "tf-controller"] }
+    "Flux" { domains: &[".fluxcd.io"], labels: &["flux"] }
     // pulumi/pulumi-kubernetes-operator operator/config/manager/manager.yaml
-    AddOn {
-        name: "the Pulumi operator",
-        domains: &["pulumi.com"],
-        workloads: &["pulumi-kubernetes-operator", "pulumi-kubernetes-operator-controller-manager"],
-        ..NONE
-    },
+    "the Pulumi operator" { domains: &["pulumi.com"],
+        workloads: &["pulumi-kubernetes-operator", "pulumi-kubernetes-operator-controller-manager"] }
     // aws-controllers-k8s: one controller for each service; EKS runs them, too.
-    AddOn {
-        name: "ACK",
-        domains: &[".services.k8s.aws"],
-        workloads: &["ack-*-controller", "*-chart"],
-        may_run_outside: true,
-        ..NONE
-    },
+    "ACK" { domains: &[".services.k8s.aws"], workloads: &["ack-*-controller", "*-chart"], may_run_outside: true }
     // GoogleCloudPlatform/k8s-config-connector pkg/controller/deletiondefender, config/installbundle
-    AddOn {
-        name: "Config Connector's deletion defender",
-        domains: &["cnrm.cloud.google.com/deletion-defender"],
-        workloads: &["cnrm-deletiondefender"],
-        may_run_outside: true,
-        ..NONE
-    },
-    AddOn {
-        name: "Config Connector",
-        domains: &["cnrm.cloud.google.com"],
-        workloads: &["cnrm-controller-manager"],
-        beginnings: &["cnrm-controller-manager-"],
-        may_run_outside: true,
-        ..NONE
-    },
+    "Config Connector's deletion defender" { domains: &["cnrm.cloud.google.com/deletion-defender"],
+        workloads: &["cnrm-deletiondefender"], may_run_outside: true }
+    "Config Connector" { domains: &["cnrm.cloud.google.com"], workloads: &["cnrm-controller-manager"],
+        beginnings: &["cnrm-controller-manager-"], may_run_outside: true }
     // Azure/azure-service-operator v2/config/manager/manager.yaml
-    AddOn {
-        name: "Azure Service Operator",
-        domains: &["serviceoperator.azure.com"],
-        workloads: &["azureserviceoperator-controller-manager", "azure-service-operator-controller-manager"],
-        ..NONE
-    },
+    "Azure Service Operator" { domains: &["serviceoperator.azure.com"],
+        workloads: &["azureserviceoperator-controller-manager", "azure-service-operator-controller-manager"] }
     // aws/aws-application-networking-k8s config/manager/manager.yaml: of VPC Lattice, which has no load balancers.
-    AddOn {
-        name: "the AWS Gateway API Controller",
+    "the AWS Gateway API Controller" {
         domains: &["gateway.k8s.aws/resources", "httproute.k8s.aws", "grpcroute.k8s.aws", "serviceexport.k8s.aws"],
-        workloads: &["gateway-api-controller", "aws-gateway-controller-chart"],
-        may_run_outside: true,
-        ..NONE
-    },
+        workloads: &["gateway-api-controller", "aws-gateway-controller-chart"], may_run_outside: true }
     // kubernetes-sigs/aws-load-balancer-controller helm/aws-load-balancer-controller; EKS Auto Mode runs its own.
-    AddOn {
-        name: "the AWS Load Balancer Controller",
+    "the AWS Load Balancer Controller" {
         domains: &["elbv2.k8s.aws", "service.k8s.aws", ".ingress.k8s.aws", "gateway.k8s.aws"],
-        workloads: &["aws-load-balancer-controller"],
-        leases: &["aws-load-balancer-controller-leader"],
-        may_run_outside: true,
-        ..NONE
-    },
+        workloads: &["aws-load-balancer-controller"], leases: &["aws-load-balancer-controller-leader"],
+        may_run_outside: true }
     // aws/amazon-vpc-resource-controller-k8s and the network policy controller, both in EKS' control plane.
-    AddOn { name: "EKS", domains: &[".networking.k8s.aws"], may_run_outside: true, ..NONE },
-    AddOn { name: "GKE", domains: &[".networking.gke.io", ".gke.networking.io"], may_run_outside: true, ..NONE },
+    "EKS" { domains: &[".networking.k8s.aws"], may_run_outside: true }
+    "GKE" { domains: &[".networking.gke.io", ".gke.networking.io"], may_run_outside: true }
     // kubernetes-csi/external-snapshotter deploy/kubernetes/snapshot-controller; clouds run it in the control plane.
-    AddOn {
-        name: "the snapshot controller",
-        domains: &["snapshot.storage.kubernetes.io"],
-        workloads: &["snapshot-controller"],
-        leases: &["snapshot-controller-leader"],
-        may_run_outside: true,
-        ..NONE
-    },
+    "the snapshot controller" { domains: &["snapshot.storage.kubernetes.io"], workloads: &["snapshot-controller"],
+        leases: &["snapshot-controller-leader"], may_run_outside: true }
     // kubernetes/cloud-provider: a cloud may run it in its control plane.
-    AddOn {
-        name: "the cloud's service controller",
-        domains: &["service.kubernetes.io"],
-        kinds: &["Service"],
-        workloads: &["cloud-controller-manager"],
-        leases: &["cloud-controller-manager"],
-        may_run_outside: true,
-        ..NONE
-    },
-    AddOn {
-        name: "the volume's provisioner",
+    "the cloud's service controller" { domains: &["service.kubernetes.io"], kinds: &["Service"],
+        workloads: &["cloud-controller-manager"], leases: &["cloud-controller-manager"], may_run_outside: true }
+    "the volume's provisioner" {
         domains: &["external-provisioner.volume.kubernetes.io", "provisioner.storage.kubernetes.io"],
-        may_run_outside: true,
-        ..NONE
-    },
-    AddOn {
-        name: "the volume's CSI driver",
-        domains: &["external-attacher", "external-resizer"],
-        may_run_outside: true,
-        ..NONE
-    },
-    AddOn { name: "the gateway's controller", domains: &[".gateway.networking.k8s.io"], may_run_outside: true, ..NONE },
+        may_run_outside: true }
+    "the volume's CSI driver" { domains: &["external-attacher", "external-resizer"], may_run_outside: true }
+    "the gateway's controller" { domains: &[".gateway.networking.k8s.io"], may_run_outside: true }
     // kubernetes-sigs/kueue charts/kueue/templates/manager/manager.yaml
-    AddOn { name: "Kueue", domains: &["kueue.x-k8s.io"], workloads: &["kueue-controller-manager"], ..NONE },
+    "Kueue" { domains: &["kueue.x-k8s.io"], workloads: &["kueue-controller-manager"] }
     // rook/rook deploy/charts/rook-ceph/templates/deployment.yaml
-    AddOn { name: "Rook", domains: &["ceph.rook.io"], workloads: &["rook-ceph-operator"], ..NONE },
+    "Rook" { domains: &["ceph.rook.io"], workloads: &["rook-ceph-operator"] }
     // ray-project/kuberay helm-chart/kuberay-operator/templates/deployment.yaml
-    AddOn { name: "KubeRay", domains: &["ray.io"], workloads: &["kuberay-operator"], ..NONE },
+    "KubeRay" { domains: &["ray.io"], workloads: &["kuberay-operator"] }
     // libopenstorage/operator deploy/operator.yaml
-    AddOn {
-        name: "the Portworx operator",
-        domains: &[".libopenstorage.org"],
-        workloads: &["portworx-operator"],
-        ..NONE
-    },
+    "the Portworx operator" { domains: &[".libopenstorage.org"], workloads: &["portworx-operator"] }
     // percona/percona-helm-charts charts/pxc-operator and others: one operator for each database.
-    AddOn { name: "the Percona operator", domains: &[".percona.com"], ..NONE },
+    "the Percona operator" { domains: &[".percona.com"] }
     // strimzi/strimzi-kafka-operator: the topic operator runs beside the user operator, or alone.
-    AddOn {
-        name: "Strimzi's topic operator",
-        domains: &["strimzi.io"],
-        kinds: &["KafkaTopic"],
-        workloads: &["entity-operator", "strimzi-topic-operator"],
-        labels: &["strimzi"],
-        ..NONE
-    },
+    "Strimzi's topic operator" { domains: &["strimzi.io"], kinds: &["KafkaTopic"],
+        workloads: &["entity-operator", "strimzi-topic-operator"], labels: &["strimzi"] }
     // vmware-tanzu/velero pkg/install/daemonset.go: what moves data runs on each node.
-    AddOn {
-        name: "Velero's node agent",
-        domains: &["velero.io"],
-        kinds: &["DataUpload", "DataDownload", "PodVolumeBackup", "PodVolumeRestore"],
-        workloads: &["node-agent"],
-        own_namespace: true,
-        ..NONE
-    },
+    "Velero's node agent" { domains: &["velero.io"],
+        kinds: &["DataUpload", "DataDownload", "PodVolumeBackup", "PodVolumeRestore"], workloads: &["node-agent"],
+        own_namespace: true }
     // vmware-tanzu/velero pkg/install/deployment.go
-    AddOn { name: "Velero", domains: &["velero.io"], workloads: &["velero"], own_namespace: true, ..NONE },
+    "Velero" { domains: &["velero.io"], workloads: &["velero"], own_namespace: true }
     // prometheus-operator/prometheus-operator example/rbac/prometheus-operator; charts add the name of their release.
-    AddOn {
-        name: "the Prometheus operator",
-        domains: &["monitoring.coreos.com"],
-        groups: &["monitoring.coreos.com"],
-        workloads: &["prometheus-operator", "kube-prometheus-stack-operator"],
-        ..NONE
-    },
+    "the Prometheus operator" { domains: &["monitoring.coreos.com"], groups: &["monitoring.coreos.com"],
+        workloads: &["prometheus-operator", "kube-prometheus-stack-operator"] }
     // zalando/postgres-operator charts/postgres-operator/templates/deployment.yaml
-    AddOn {
-        name: "Zalando's Postgres operator",
-        domains: &[".acid.zalan.do"],
-        workloads: &["postgres-operator"],
-        ..NONE
-    },
+    "Zalando's Postgres operator" { domains: &[".acid.zalan.do"], workloads: &["postgres-operator"] }
     // Altinity/clickhouse-operator deploy/helm/clickhouse-operator
-    AddOn {
-        name: "Altinity's ClickHouse operator",
-        domains: &["clickhouseinstallation.altinity.com"],
-        workloads: &["clickhouse-operator", "altinity-clickhouse-operator"],
-        ..NONE
-    },
+    "Altinity's ClickHouse operator" { domains: &["clickhouseinstallation.altinity.com"],
+        workloads: &["clickhouse-operator", "altinity-clickhouse-operator"] }
     // cert-manager/cert-manager deploy/charts/cert-manager/templates/deployment.yaml
-    AddOn {
-        name: "cert-manager",
-        domains: &["cert-manager.io", "acme.cert-manager.io"],
-        groups: &["cert-manager.io", "acme.cert-manager.io"],
-        workloads: &["cert-manager"],
-        labels: &["cert-manager"],
-        leases: &["cert-manager-controller"],
-        ..NONE
-    },
+    "cert-manager" { domains: &["cert-manager.io", "acme.cert-manager.io"],
+        groups: &["cert-manager.io", "acme.cert-manager.io"], workloads: &["cert-manager"], labels: &["cert-manager"],
+        leases: &["cert-manager-controller"] }
     // tektoncd/chains config/100-deployment.yaml: it signs runs, and keeps them until it has.
-    AddOn { name: "Tekton Chains", domains: &["chains.tekton.dev"], workloads: &["tekton-chains-controller"], ..NONE },
+    "Tekton Chains" { domains: &["chains.tekton.dev"], workloads: &["tekton-chains-controller"] }
     // tektoncd/pipeline config/controller.yaml
-    AddOn {
-        name: "Tekton",
-        domains: &["tekton.dev"],
-        groups: &["tekton.dev"],
-        workloads: &["tekton-pipelines-controller"],
-        labels: &["tekton-pipelines"],
-        ..NONE
-    },
+    "Tekton" { domains: &["tekton.dev"], groups: &["tekton.dev"], workloads: &["tekton-pipelines-controller"],
+        labels: &["tekton-pipelines"] }
     // kedacore/charts keda/templates/manager/deployment.yaml
-    AddOn {
-        name: "KEDA",
-        domains: &["keda.sh"],
-        groups: &["keda.sh", "eventing.keda.sh"],
-        workloads: &["keda-operator"],
-        labels: &["keda"],
-        ..NONE
-    },
+    "KEDA" { domains: &["keda.sh"], groups: &["keda.sh", "eventing.keda.sh"], workloads: &["keda-operator"],
+        labels: &["keda"] }
     // longhorn/longhorn chart/templates/daemonset-sa.yaml
-    AddOn { name: "Longhorn", domains: &["longhorn.io"], workloads: &["longhorn-manager"], ..NONE },
+    "Longhorn" { domains: &["longhorn.io"], workloads: &["longhorn-manager"] }
     // openebs/cstor-operators deploy/helm/charts/templates: the pool managers run in the pods of the pools.
-    AddOn {
-        name: "cStor's pool operator",
-        domains: &["cstorpoolcluster.openebs.io"],
-        workloads: &["cspc-operator"],
-        ..NONE
-    },
-    AddOn { name: "cStor's volume operator", domains: &["cvc.openebs.io"], workloads: &["cvc-operator"], ..NONE },
-    AddOn {
-        name: "OpenEBS' device manager",
-        domains: &["openebs.io"],
-        kinds: &["BlockDeviceClaim"],
-        workloads: &["ndm-operator"],
-        ..NONE
-    },
-    AddOn {
-        name: "cStor's pool manager",
-        domains: &["openebs.io", "cstorvolumereplica.openebs.io"],
-        labels: &["cstor-pool"],
-        ..NONE
-    },
+    "cStor's pool operator" { domains: &["cstorpoolcluster.openebs.io"], workloads: &["cspc-operator"] }
+    "cStor's volume operator" { domains: &["cvc.openebs.io"], workloads: &["cvc-operator"] }
+    "OpenEBS' device manager" { domains: &["openebs.io"], kinds: &["BlockDeviceClaim"], workloads: &["ndm-operator"] }
+    "cStor's pool manager" { domains: &["openebs.io", "cstorvolumereplica.openebs.io"], labels: &["cstor-pool"] }
     // cloudnative-pg/cloudnative-pg internal/management: it runs in the database's pods, which no workload makes.
-    AddOn {
-        name: "CloudNativePG's instance manager",
-        domains: &["cnpg.io"],
-        kinds: &["Database", "Publication", "Subscription"],
-        may_run_outside: true,
-        ..NONE
-    },
+    "CloudNativePG's instance manager" { domains: &["cnpg.io"], kinds: &["Database", "Publication", "Subscription"],
+        may_run_outside: true }
     // mariadb-operator/mariadb-operator deploy/charts/mariadb-operator/templates/operator/deployment.yaml
-    AddOn { name: "the MariaDB operator", domains: &[".k8s.mariadb.com"], workloads: &["mariadb-operator"], ..NONE },
+    "the MariaDB operator" { domains: &[".k8s.mariadb.com"], workloads: &["mariadb-operator"] }
     // carvel-dev/kapp-controller config/config/deployment.yml
-    AddOn { name: "kapp-controller", domains: &["kapp-ctrl.k14s.io"], workloads: &["kapp-controller"], ..NONE },
+    "kapp-controller" { domains: &["kapp-ctrl.k14s.io"], workloads: &["kapp-controller"] }
     // istio/istio manifests/charts/istio-operator/templates/deployment.yaml
-    AddOn { name: "Istio's operator", domains: &["install.istio.io"], workloads: &["istio-operator"], ..NONE },
+    "Istio's operator" { domains: &["install.istio.io"], workloads: &["istio-operator"] }
     // kube-object-storage/lib-bucket-provisioner: each store has a provisioner of its own.
-    AddOn { name: "the bucket's provisioner", domains: &["objectbucket.io"], ..NONE },
+    "the bucket's provisioner" { domains: &["objectbucket.io"] }
     // rancher/fleet charts/fleet/templates/deployment.yaml, charts/fleet-agent/templates/deployment.yaml
-    AddOn {
-        name: "Fleet's agent",
-        domains: &["fleet.cattle.io"],
-        kinds: &["BundleDeployment"],
-        workloads: &["fleet-agent"],
-        ..NONE
-    },
-    AddOn { name: "Fleet", domains: &["fleet.cattle.io"], workloads: &["fleet-controller"], ..NONE },
+    "Fleet's agent" { domains: &["fleet.cattle.io"], kinds: &["BundleDeployment"], workloads: &["fleet-agent"] }
+    "Fleet" { domains: &["fleet.cattle.io"], workloads: &["fleet-controller"] }
     // harvester/harvester deploy/charts/harvester/templates/deployment.yaml
-    AddOn {
-        name: "Harvester",
-        domains: &["wrangler.cattle.io/VMController."],
-        groups: &["kubevirt.io"],
-        workloads: &["harvester"],
-        ..NONE
-    },
+    "Harvester" { domains: &["wrangler.cattle.io/VMController."], groups: &["kubevirt.io"], workloads: &["harvester"] }
     // k3s-io/helm-controller pkg/controllers/chart/chart.go: k3s and RKE2 run it within their server.
-    AddOn {
-        name: "the Helm controller of k3s",
-        domains: &["wrangler.cattle.io"],
-        groups: &["helm.cattle.io"],
-        may_run_outside: true,
-        ..NONE
-    },
+    "the Helm controller of k3s" { domains: &["wrangler.cattle.io"], groups: &["helm.cattle.io"],
+        may_run_outside: true }
     // k3s-io/k3s pkg/etcd/controller.go, pkg/node/controller.go; RKE2 is built on it.
-    AddOn {
-        name: "the server of k3s or RKE2",
-        domains: &["wrangler.cattle.io"],
-        groups: &[""],
-        kinds: &["Node"],
-        may_run_outside: true,
-        ..NONE
-    },
+    "the server of k3s or RKE2" { domains: &["wrangler.cattle.io"], groups: &[""], kinds: &["Node"],
+        may_run_outside: true }
     // rancher/rancher chart/templates/deployment.yaml; rancher/rancher-cleanup cleanup.sh. In the clusters that it
     // manages, it acts through its agent.
-    AddOn {
-        name: "Rancher",
-        domains: &[".controller.cattle.io"],
-        workloads: &["rancher"],
-        beginnings: &["cattle-cluster-agent"],
-        often_left: true,
-        ..NONE
-    },
-    AddOn {
-        name: "Rancher",
-        domains: &["wrangler.cattle.io"],
-        groups: &[
-            "management.cattle.io",
-            "provisioning.cattle.io",
-            "project.cattle.io",
-            "cluster.cattle.io",
-            "rke.cattle.io",
-            "rbac.authorization.k8s.io",
-        ],
-        workloads: &["rancher"],
-        beginnings: &["cattle-cluster-agent"],
-        often_left: true,
-        ..NONE
-    },
+    "Rancher" { domains: &[".controller.cattle.io"], workloads: &["rancher"], beginnings: &["cattle-cluster-agent"],
+        often_left: true }
+    "Rancher" { domains: &["wrangler.cattle.io"],
+        groups: &["management.cattle.io", "provisioning.cattle.io", "project.cattle.io", "cluster.cattle.io",
+            "rke.cattle.io", "rbac.authorization.k8s.io"],
+        workloads: &["rancher"], beginnings: &["cattle-cluster-agent"], often_left: true }
     // operator-framework/operator-lifecycle-manager deploy/chart/templates/0000_50_olm_07-olm-operator.deployment.yaml
-    AddOn {
-        name: "OLM",
-        domains: &["operators.coreos.com"],
-        kinds: &["ClusterServiceVersion"],
-        workloads: &["olm-operator"],
-        ..NONE
-    },
+    "OLM" { domains: &["operators.coreos.com"], kinds: &["ClusterServiceVersion"], workloads: &["olm-operator"] }
     // kubevirt/kubevirt staging/src/kubevirt.io/api/core/v1/types.go: its finalizers have no domain.
-    AddOn {
-        name: "KubeVirt's operator",
-        domains: &["foregroundDeleteKubeVirt"],
-        workloads: &["virt-operator"],
-        ..NONE
-    },
-    AddOn {
-        name: "KubeVirt",
-        domains: &["foregroundDeleteVirtualMachine", ".kubevirt.io"],
-        // kubevirt/kubevirt pkg/virt-controller/watch/application.go; CDI's group and others are within this one, too.
-        groups: &[
-            "kubevirt.io",
-            "snapshot.kubevirt.io",
-            "export.kubevirt.io",
-            "clone.kubevirt.io",
-            "pool.kubevirt.io",
-            "migrations.kubevirt.io",
-        ],
-        workloads: &["virt-controller"],
-        labels: &["kubevirt", "virt-handler"],
-        ..NONE
-    },
-];
+    "KubeVirt's operator" { domains: &["foregroundDeleteKubeVirt"], workloads: &["virt-operator"] }
+    // kubevirt/kubevirt pkg/virt-controller/watch/application.go; CDI's group and others are within this one, too.
+    "KubeVirt" { domains: &["foregroundDeleteVirtualMachine", ".kubevirt.io"],
+        groups: &["kubevirt.io", "snapshot.kubevirt.io", "export.kubevirt.io", "clone.kubevirt.io", "pool.kubevirt.io",
+            "migrations.kubevirt.io"],
+        workloads: &["virt-controller"], labels: &["kubevirt", "virt-handler"] }
+};
 
 /// The add-on whose controller removes this finalizer from an object of this kind, by what is known of it.
 pub fn add_on(finalizer: &str, group: &str, kind: &str) -> Option<&'static AddOn> {

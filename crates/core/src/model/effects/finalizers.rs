@@ -3,6 +3,8 @@
 use crate::model::{HOLD, UNCANCELLED};
 
 use super::{EffectKind, pauses::matches_pattern, policies::Policy};
+use EffectKind::{CleanedUp, DataLost, ExternalDeleted, LoadBalancerReleased, ObjectsDeleted};
+use When::{Asked, ClaimUnused, Elsewhere, JobDoneWithPod, Terminating, Unused, VolumeUnbound};
 
 /// A finalizer with a known controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +58,7 @@ pub enum FinalizerEffect {
     Acts(EffectKind, &'static str, Option<Policy>),
 }
 
+const ANY: &[(&str, &str)] = &[];
 const PV: &[(&str, &str)] = &[("", "PersistentVolume")];
 const PVC: &[(&str, &str)] = &[("", "PersistentVolumeClaim")];
 const SERVICE: &[(&str, &str)] = &[("", "Service")];
@@ -70,618 +73,263 @@ const SNAPSHOTS: &[(&str, &str)] = &[
     ("snapshot.storage.k8s.io", "VolumeSnapshotContent"),
     ("", "PersistentVolumeClaim"),
 ];
+const RELEASED: FinalizerEffect =
+    FinalizerEffect::Acts(LoadBalancerReleased, "its load balancer and the load balancer's address are released", None);
 
-const fn protects(
-    finalizer: &'static str,
-    on: &'static [(&'static str, &'static str)],
-    by: &'static str,
-    when: When,
-    source: &'static str,
-) -> KnownFinalizer {
-    KnownFinalizer { finalizer, on, by, when, does: FinalizerEffect::Nothing, source }
+/// The rows of the table: a finalizer, on what, and by whom it is removed; when, and after what; where that is
+/// documented.
+macro_rules! finalizers {
+    ($($finalizer:expr, $on:expr, $by:literal: $when_does:expr, $source:literal;)*) => {
+        &[$(KnownFinalizer {
+            finalizer: $finalizer,
+            on: $on,
+            by: $by,
+            when: $when_does.0,
+            does: $when_does.1,
+            source: $source,
+        }),*]
+    };
 }
 
-/// An add-on's finalizer.
-const fn acts(
-    finalizer: &'static str,
-    on: &'static [(&'static str, &'static str)],
-    by: &'static str,
-    does: (EffectKind, &'static str, Option<Policy>),
-    source: &'static str,
-) -> KnownFinalizer {
-    KnownFinalizer {
-        finalizer,
-        on,
-        by,
-        when: When::Elsewhere,
-        does: FinalizerEffect::Acts(does.0, does.1, does.2),
-        source,
-    }
+/// What a controller waits for that does nothing.
+const fn waits(when: When) -> (When, FinalizerEffect) {
+    (when, FinalizerEffect::Nothing)
 }
 
-use EffectKind::{CleanedUp, DataLost, ExternalDeleted, LoadBalancerReleased, ObjectsDeleted};
+/// What an add-on does.
+const fn acts(effect: EffectKind, text: &'static str, policy: Option<Policy>) -> (When, FinalizerEffect) {
+    (Elsewhere, FinalizerEffect::Acts(effect, text, policy))
+}
 
 /// All known finalizers, except the collector's own and the one of CustomResourceDefinitions (R1.26).
-pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
+pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = finalizers! {
     // Built-in and cloud controllers remove these by themselves (§9.5).
-    protects(
-        "kubernetes.io/pvc-protection",
-        PVC,
-        "the PVC protection controller",
-        When::ClaimUnused,
-        "kubernetes/kubernetes pkg/volume/util/finalizer.go",
-    ),
-    protects(
-        "kubernetes.io/pv-protection",
-        PV,
-        "the PV protection controller",
-        When::VolumeUnbound,
-        "kubernetes/kubernetes pkg/volume/util/finalizer.go",
-    ),
-    protects(
-        "kubernetes.io/pv-controller",
-        PV,
-        "the volume controller",
-        When::VolumeUnbound,
-        "kubernetes/component-helpers storage/volume/pv_helpers.go",
-    ),
-    protects(
-        "external-provisioner.volume.kubernetes.io/finalizer",
-        PV,
-        "the volume's provisioner",
-        When::VolumeUnbound,
-        "kubernetes/component-helpers storage/volume/pv_helpers.go",
-    ),
-    protects(
-        "provisioner.storage.kubernetes.io/cloning-protection",
-        PVC,
-        "the volume's provisioner",
-        When::Elsewhere,
-        "kubernetes-csi/external-provisioner pkg/controller/clone_controller.go",
-    ),
-    protects(
-        "kubernetes.io/vac-protection",
-        &[("storage.k8s.io", "VolumeAttributesClass")],
-        "the VAC protection controller",
-        When::Unused,
-        "kubernetes/kubernetes pkg/volume/util/finalizer.go",
-    ),
-    KnownFinalizer {
-        finalizer: "service.kubernetes.io/load-balancer-cleanup",
-        on: SERVICE,
-        by: "the cloud's service controller",
-        when: When::Terminating,
-        does: FinalizerEffect::Acts(
-            LoadBalancerReleased,
-            "its load balancer and the load balancer's address are released",
-            None,
-        ),
-        source: "kubernetes/cloud-provider service/helpers/helper.go",
-    },
-    protects(
-        "batch.kubernetes.io/job-tracking",
-        &[("", "Pod")],
-        "the Job controller",
-        When::JobDoneWithPod,
-        "kubernetes/kubernetes pkg/controller/job/job_controller.go",
-    ),
-    protects(
-        "resource.kubernetes.io/delete-protection",
-        &[("resource.k8s.io", "ResourceClaim")],
-        "the resource claim controller",
-        When::Unused,
-        "kubernetes/kubernetes pkg/apis/resource/types.go",
-    ),
-    protects(
-        "networking.k8s.io/service-cidr-finalizer",
-        &[("networking.k8s.io", "ServiceCIDR")],
-        "the service CIDR controller",
-        When::Unused,
-        "kubernetes/kubernetes pkg/controller/servicecidrs/servicecidrs_controller.go",
-    ),
-    protects(
-        "scheduling.k8s.io/podgroup-protection",
-        &[("scheduling.k8s.io", "PodGroup")],
-        "the pod group controller",
-        When::Unused,
-        "kubernetes/kubernetes pkg/apis/scheduling/types.go",
-    ),
-    protects(
-        HOLD,
-        &[],
-        "kubectl gc (delete --hold=0s, or cancel)",
-        When::Asked,
-        "kubectl-gc crates/core/src/hold/mod.rs",
-    ),
-    protects(
-        UNCANCELLED,
-        &[],
-        "kubectl gc (delete --hold=0s, or cancel)",
-        When::Asked,
-        "kubectl-gc crates/core/src/hold/mod.rs",
-    ),
+    "kubernetes.io/pvc-protection", PVC, "the PVC protection controller":
+        waits(ClaimUnused), "kubernetes/kubernetes pkg/volume/util/finalizer.go";
+    "kubernetes.io/pv-protection", PV, "the PV protection controller":
+        waits(VolumeUnbound), "kubernetes/kubernetes pkg/volume/util/finalizer.go";
+    "kubernetes.io/pv-controller", PV, "the volume controller":
+        waits(VolumeUnbound), "kubernetes/component-helpers storage/volume/pv_helpers.go";
+    "external-provisioner.volume.kubernetes.io/finalizer", PV, "the volume's provisioner":
+        waits(VolumeUnbound), "kubernetes/component-helpers storage/volume/pv_helpers.go";
+    "provisioner.storage.kubernetes.io/cloning-protection", PVC, "the volume's provisioner":
+        waits(Elsewhere), "kubernetes-csi/external-provisioner pkg/controller/clone_controller.go";
+    "kubernetes.io/vac-protection", &[("storage.k8s.io", "VolumeAttributesClass")], "the VAC protection controller":
+        waits(Unused), "kubernetes/kubernetes pkg/volume/util/finalizer.go";
+    "service.kubernetes.io/load-balancer-cleanup", SERVICE, "the cloud's service controller":
+        (Terminating, RELEASED), "kubernetes/cloud-provider service/helpers/helper.go";
+    "batch.kubernetes.io/job-tracking", &[("", "Pod")], "the Job controller":
+        waits(JobDoneWithPod), "kubernetes/kubernetes pkg/controller/job/job_controller.go";
+    "resource.kubernetes.io/delete-protection", &[("resource.k8s.io", "ResourceClaim")],
+        "the resource claim controller":
+        waits(Unused), "kubernetes/kubernetes pkg/apis/resource/types.go";
+    "networking.k8s.io/service-cidr-finalizer", &[("networking.k8s.io", "ServiceCIDR")], "the service CIDR controller":
+        waits(Unused), "kubernetes/kubernetes pkg/controller/servicecidrs/servicecidrs_controller.go";
+    "scheduling.k8s.io/podgroup-protection", &[("scheduling.k8s.io", "PodGroup")], "the pod group controller":
+        waits(Unused), "kubernetes/kubernetes pkg/apis/scheduling/types.go";
+    HOLD, ANY, "kubectl gc (delete --hold=0s, or cancel)":
+        waits(Asked), "kubectl-gc crates/core/src/hold/mod.rs";
+    UNCANCELLED, ANY, "kubectl gc (delete --hold=0s, or cancel)":
+        waits(Asked), "kubectl-gc crates/core/src/hold/mod.rs";
     // Add-ons: whether their controllers run is judged by evidence (`add_ons`).
-    protects(
-        "snapshot.storage.kubernetes.io/*",
-        SNAPSHOTS,
-        "the snapshot controller",
-        When::Elsewhere,
-        "kubernetes-csi/external-snapshotter pkg/utils/util.go",
-    ),
-    acts(
-        "resources-finalizer.argocd.argoproj.io",
-        ARGO_CD,
-        "Argo CD",
-        (ObjectsDeleted, "Argo CD deletes every resource that it tracks", Some(Policy::ArgoCd)),
-        "https://argo-cd.readthedocs.io/en/stable/user-guide/app_deletion/",
-    ),
-    acts(
-        "resources-finalizer.argocd.argoproj.io/foreground",
-        ARGO_CD,
-        "Argo CD",
-        (ObjectsDeleted, "Argo CD deletes every resource that it tracks", Some(Policy::ArgoCd)),
-        "argoproj/argo-cd pkg/apis/application/v1alpha1/application_defaults.go",
-    ),
-    acts(
-        "resources-finalizer.argocd.argoproj.io/background",
-        ARGO_CD,
-        "Argo CD",
-        (ObjectsDeleted, "Argo CD deletes every resource that it tracks", Some(Policy::ArgoCd)),
-        "argoproj/argo-cd pkg/apis/application/v1alpha1/application_defaults.go",
-    ),
+    "snapshot.storage.kubernetes.io/*", SNAPSHOTS, "the snapshot controller":
+        waits(Elsewhere), "kubernetes-csi/external-snapshotter pkg/utils/util.go";
+    "resources-finalizer.argocd.argoproj.io", ARGO_CD, "Argo CD":
+        acts(ObjectsDeleted, "Argo CD deletes every resource that it tracks", Some(Policy::ArgoCd)),
+        "https://argo-cd.readthedocs.io/en/stable/user-guide/app_deletion/";
+    "resources-finalizer.argocd.argoproj.io/foreground", ARGO_CD, "Argo CD":
+        acts(ObjectsDeleted, "Argo CD deletes every resource that it tracks", Some(Policy::ArgoCd)),
+        "argoproj/argo-cd pkg/apis/application/v1alpha1/application_defaults.go";
+    "resources-finalizer.argocd.argoproj.io/background", ARGO_CD, "Argo CD":
+        acts(ObjectsDeleted, "Argo CD deletes every resource that it tracks", Some(Policy::ArgoCd)),
+        "argoproj/argo-cd pkg/apis/application/v1alpha1/application_defaults.go";
     // While others use them (R9.40).
-    protects(
-        "resources-finalizer.argocd.argoproj.io",
-        &[("argoproj.io", "AppProject")],
-        "Argo CD",
-        When::Elsewhere,
-        "argoproj/argo-cd controller/appcontroller.go",
-    ),
-    protects(
-        "kueue.x-k8s.io/resource-in-use",
-        &[],
-        "Kueue",
-        When::Elsewhere,
-        "kubernetes-sigs/kueue pkg/controller/core/clusterqueue_controller.go",
-    ),
-    protects(
-        "gateway-exists-finalizer.gateway.networking.k8s.io",
-        &[("gateway.networking.k8s.io", "GatewayClass")],
-        "the gateway's controller",
-        When::Elsewhere,
-        "kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go",
-    ),
-    acts(
-        "finalizer.managedresource.crossplane.io",
-        &[],
-        "Crossplane's provider",
-        (ExternalDeleted, "Crossplane's provider deletes the external resource", Some(Policy::Crossplane)),
-        "crossplane/crossplane-runtime pkg/reconciler/managed/policies.go",
-    ),
-    acts(
-        "finalizer.apiextensions.crossplane.io",
-        &[],
-        "Crossplane",
-        (
-            ObjectsDeleted,
-            "Crossplane deletes the composite resource of this claim and every resource composed by it",
-            Some(Policy::CrossplaneClaim),
-        ),
-        "crossplane/crossplane internal/controller/apiextensions/claim/reconciler.go",
-    ),
-    acts(
-        "cluster.cluster.x-k8s.io",
-        &[("cluster.x-k8s.io", "Cluster")],
-        "Cluster API",
-        (ExternalDeleted, "Cluster API deletes the whole cluster: its machines and its infrastructure", None),
-        "kubernetes-sigs/cluster-api api/v1beta1/cluster_types.go",
-    ),
-    acts(
-        "machine.cluster.x-k8s.io",
-        &[("cluster.x-k8s.io", "Machine")],
-        "Cluster API",
-        (ExternalDeleted, "Cluster API drains its Node and deletes the machine", None),
-        "kubernetes-sigs/cluster-api api/v1beta1/machine_types.go",
-    ),
-    acts(
-        "machinepool.cluster.x-k8s.io",
-        &[("cluster.x-k8s.io", "MachinePool")],
-        "Cluster API",
-        (ExternalDeleted, "Cluster API deletes the pool's machines and their Nodes", None),
-        "kubernetes-sigs/cluster-api exp/api/v1beta1/machinepool_types.go",
-    ),
-    acts(
-        "awsmachine.infrastructure.cluster.x-k8s.io",
-        &[("infrastructure.cluster.x-k8s.io", "AWSMachine")],
-        "Cluster API's AWS provider",
-        (ExternalDeleted, "the EC2 instance is terminated", None),
-        "kubernetes-sigs/cluster-api-provider-aws api/v1beta2/awsmachine_types.go",
-    ),
-    acts(
-        "machine.machine.openshift.io",
-        &[("machine.openshift.io", "Machine")],
-        "OpenShift's machine controller",
-        (ExternalDeleted, "OpenShift drains its Node and deletes the machine", None),
-        "openshift/api machine/v1beta1/types_machine.go",
-    ),
-    acts(
-        "karpenter.sh/termination",
-        KARPENTER,
-        "Karpenter",
-        (ExternalDeleted, "Karpenter drains the Node and terminates its instance", None),
-        "https://karpenter.sh/docs/concepts/disruption/",
-    ),
-    acts(
-        "finalizers.fluxcd.io",
-        &[("kustomize.toolkit.fluxcd.io", "Kustomization")],
-        "Flux",
-        (ObjectsDeleted, "Flux deletes every object that it applied", Some(Policy::Kustomization)),
-        "fluxcd/kustomize-controller internal/controller/kustomization_controller.go",
-    ),
-    acts(
-        "finalizers.fluxcd.io",
-        &[("helm.toolkit.fluxcd.io", "HelmRelease")],
-        "Flux",
-        (ObjectsDeleted, "Flux uninstalls the Helm release", Some(Policy::HelmRelease)),
-        "fluxcd/helm-controller internal/controller/helmrelease_controller.go",
-    ),
-    acts(
-        "finalizers.tf.contrib.fluxcd.io",
-        &[("infra.contrib.fluxcd.io", "Terraform")],
-        "the Tofu controller",
-        (ExternalDeleted, "everything that Terraform created for it is destroyed", Some(Policy::Terraform)),
-        "flux-iac/tofu-controller api/v1alpha2/terraform_types.go",
-    ),
-    acts(
-        "finalizer.stack.pulumi.com",
-        &[("pulumi.com", "Stack")],
-        "the Pulumi operator",
-        (ExternalDeleted, "everything in the Pulumi stack is destroyed", Some(Policy::Pulumi)),
-        "pulumi/pulumi-kubernetes-operator operator/api/pulumi/shared/stack_types.go",
-    ),
-    acts(
-        "finalizers.*.services.k8s.aws/*",
-        &[],
-        "ACK",
-        (ExternalDeleted, "ACK deletes the AWS resource", Some(Policy::Ack)),
-        "https://aws-controllers-k8s.github.io/docs/guides/deletion-policy",
-    ),
-    acts(
-        "cnrm.cloud.google.com/finalizer",
-        &[],
-        "Config Connector",
-        (ExternalDeleted, "Config Connector deletes the Google Cloud resource", Some(Policy::ConfigConnector)),
-        "https://cloud.google.com/config-connector/docs/how-to/managing-deleting-resources",
-    ),
-    protects(
-        "cnrm.cloud.google.com/deletion-defender",
-        &[],
-        "Config Connector",
-        When::Elsewhere,
-        "GoogleCloudPlatform/k8s-config-connector pkg/k8s/constants.go",
-    ),
-    acts(
-        "serviceoperator.azure.com/finalizer",
-        &[],
-        "Azure Service Operator",
-        (ExternalDeleted, "Azure Service Operator deletes the Azure resource", Some(Policy::AzureServiceOperator)),
-        "https://azure.github.io/azure-service-operator/guide/annotations/",
-    ),
-    acts(
-        "service.k8s.aws/resources",
-        SERVICE,
-        "the AWS Load Balancer Controller",
-        (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
-        "kubernetes-sigs/aws-load-balancer-controller controllers/service/service_controller.go",
-    ),
-    acts(
-        "ingress.k8s.aws/resources",
-        INGRESS,
-        "the AWS Load Balancer Controller",
-        (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
-        "kubernetes-sigs/aws-load-balancer-controller pkg/ingress/finalizer.go",
-    ),
-    acts(
-        "group.ingress.k8s.aws/*",
-        INGRESS,
-        "the AWS Load Balancer Controller",
-        (
-            LoadBalancerReleased,
-            "its rules are removed from the group's load balancer, which is deleted with the last Ingress of \
-             the group",
-            None,
-        ),
-        "kubernetes-sigs/aws-load-balancer-controller pkg/ingress/finalizer.go",
-    ),
-    acts(
-        "elbv2.k8s.aws/resources",
-        &[("elbv2.k8s.aws", "TargetGroupBinding")],
-        "the AWS Load Balancer Controller",
-        (CleanedUp, "its targets are removed from the load balancer's target group", None),
-        "kubernetes-sigs/aws-load-balancer-controller controllers/elbv2/targetgroupbinding_controller.go",
-    ),
-    acts(
-        "gateway.k8s.aws/*lb",
-        &[("gateway.networking.k8s.io", "Gateway")],
-        "the AWS Load Balancer Controller",
-        (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
-        "kubernetes-sigs/aws-load-balancer-controller pkg/gateway/constants",
-    ),
-    acts(
-        "networking.gke.io/ingress-finalizer",
-        INGRESS,
-        "GKE's ingress controller",
-        (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
-        "kubernetes/ingress-gce pkg/utils/common/finalizer.go",
-    ),
-    acts(
-        "networking.gke.io/ingress-finalizer-V2",
-        INGRESS,
-        "GKE's ingress controller",
-        (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
-        "kubernetes/ingress-gce pkg/utils/common/finalizer.go",
-    ),
-    acts(
-        "gke.networking.io/l4-*",
-        SERVICE,
-        "GKE's L4 controller",
-        (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
-        "kubernetes/ingress-gce pkg/utils/common/finalizer.go",
-    ),
-    acts(
-        "networking.gke.io/neg-finalizer",
-        &[("networking.gke.io", "ServiceNetworkEndpointGroup")],
-        "GKE's NEG controller",
-        (LoadBalancerReleased, "its network endpoint groups are deleted", None),
-        "kubernetes/ingress-gce pkg/utils/common/finalizer.go",
-    ),
-    acts(
-        "cephcluster.ceph.rook.io",
-        &[("ceph.rook.io", "CephCluster")],
-        "Rook",
-        (DataLost, "the Ceph cluster is destroyed, and its disks are wiped", Some(Policy::Rook)),
-        "https://rook.io/docs/rook/latest/Getting-Started/ceph-teardown",
-    ),
-    acts(
-        "longhorn.io",
-        &[("longhorn.io", "Volume")],
-        "Longhorn",
-        (DataLost, "Longhorn deletes the volume with all its replicas", None),
-        "longhorn/longhorn-manager controller/volume_controller.go",
-    ),
-    acts(
-        "longhorn.io",
-        &[("longhorn.io", "Backup"), ("longhorn.io", "BackupVolume")],
-        "Longhorn",
-        (DataLost, "Longhorn deletes the backup from its backup target", None),
-        "longhorn/longhorn-manager controller/backup_controller.go",
-    ),
-    acts(
-        "longhorn.io",
-        &[("longhorn.io", "Replica")],
-        "Longhorn",
-        (DataLost, "Longhorn deletes this replica of a volume", None),
-        "longhorn/longhorn-manager controller/replica_controller.go",
-    ),
-    acts(
-        "cstorpoolcluster.openebs.io/finalizer",
-        &[(CSTOR, "CStorPoolCluster")],
-        "cStor's pool operator",
-        (DataLost, "cStor destroys its pools, with all volumes that are in them", None),
-        "openebs/cstor-operators pkg/controllers/cspc-controller/handler.go",
-    ),
-    protects(
-        "cstorpoolcluster.openebs.io/finalizer",
-        &[(CSTOR, "CStorPoolInstance"), ("openebs.io", "BlockDeviceClaim")],
-        "cStor's pool operator",
-        When::Elsewhere,
-        "openebs/cstor-operators pkg/controllers/cspc-controller/handler.go",
-    ),
-    acts(
-        "openebs.io/bdc-protection",
-        &[("openebs.io", "BlockDeviceClaim")],
-        "OpenEBS' device manager",
-        (DataLost, "OpenEBS releases its disk, and wipes it", None),
-        "openebs/node-disk-manager pkg/cleaner/jobcontroller.go",
-    ),
-    acts(
-        "openebs.io/pool-protection",
-        &[(CSTOR, "CStorPoolInstance")],
-        "cStor's pool manager",
-        (DataLost, "cStor destroys the pool, with all volumes that are in it", None),
-        "openebs/cstor-operators pkg/controllers/cspi-controller/handler.go",
-    ),
-    acts(
-        "cvc.openebs.io/finalizer",
-        &[(CSTOR, "CStorVolumeConfig")],
-        "cStor's volume operator",
-        (DataLost, "cStor deletes the volume with all its replicas", None),
-        "openebs/cstor-operators pkg/controllers/cstorvolumeconfig/controller.go",
-    ),
-    acts(
-        "cstorvolumereplica.openebs.io/finalizer",
-        &[(CSTOR, "CStorVolumeReplica"), ("openebs.io", "CStorVolumeReplica")],
-        "cStor's pool manager",
-        (DataLost, "cStor destroys this replica of a volume", None),
-        "openebs/cstor-operators pkg/controllers/replica-controller/handler.go",
-    ),
-    acts(
-        "operator.libopenstorage.org/delete",
-        &[("core.libopenstorage.org", "StorageCluster")],
-        "the Portworx operator",
-        (DataLost, "Portworx is uninstalled, and all its drives are wiped", Some(Policy::Portworx)),
-        "libopenstorage/operator drivers/storage/portworx/portworx.go",
-    ),
-    acts(
-        "cnpg.io/deleteDatabase",
-        &[("postgresql.cnpg.io", "Database")],
-        "CloudNativePG's instance manager",
-        (DataLost, "the database is dropped, with all that is in it", Some(Policy::CloudNativePg)),
-        "cloudnative-pg/cloudnative-pg internal/management/controller/database_controller.go",
-    ),
-    acts(
-        "database.k8s.mariadb.com/finalizer",
-        &[("k8s.mariadb.com", "Database")],
-        "the MariaDB operator",
-        (DataLost, "the database is dropped, with all that is in it", Some(Policy::MariaDb)),
-        "mariadb-operator/mariadb-operator internal/controller/database_controller_finalizer.go",
-    ),
-    acts(
-        "objectbucket.io/finalizer",
-        &[("objectbucket.io", "ObjectBucketClaim"), ("objectbucket.io", "ObjectBucket")],
-        "the bucket's provisioner",
-        (DataLost, "the bucket is deleted with all that is in it", Some(Policy::Bucket)),
-        "kube-object-storage/lib-bucket-provisioner pkg/provisioner/controller.go",
-    ),
-    protects(
-        "objectbucket.io/finalizer",
-        &[("", "ConfigMap"), ("", "Secret")],
-        "the bucket's provisioner",
-        When::Elsewhere,
-        "kube-object-storage/lib-bucket-provisioner pkg/provisioner/controller.go",
-    ),
-    acts(
-        "wrangler.cattle.io/VMController.CleanupPVCAndSnapshot",
-        &[("kubevirt.io", "VirtualMachine")],
-        "Harvester",
-        (
-            ObjectsDeleted,
-            "Harvester deletes the machine's snapshots, and the claims that its annotation \
-             harvesterhci.io/removedPersistentVolumeClaims names",
-            None,
-        ),
-        "harvester/harvester pkg/controller/master/virtualmachine/vm_controller.go",
-    ),
-    acts(
-        "fleet.cattle.io/*",
-        &[("fleet.cattle.io", "GitRepo")],
-        "Fleet",
-        (ObjectsDeleted, "Fleet deletes its bundles, and in every cluster what they deployed", Some(Policy::Fleet)),
-        "rancher/fleet internal/cmd/controller/finalize/finalize.go",
-    ),
-    acts(
-        "fleet.cattle.io/*",
-        &[("fleet.cattle.io", "HelmOp")],
-        "Fleet",
-        (ObjectsDeleted, "Fleet deletes its bundle, and in every cluster what it deployed", Some(Policy::FleetHelm)),
-        "rancher/fleet internal/cmd/controller/finalize/finalize.go",
-    ),
-    acts(
-        "fleet.cattle.io/*",
-        &[("fleet.cattle.io", "Bundle")],
-        "Fleet",
-        (ObjectsDeleted, "Fleet deletes in every cluster what it deployed", Some(Policy::FleetBundle)),
-        "rancher/fleet internal/cmd/controller/finalize/finalize.go",
-    ),
-    acts(
-        "fleet.cattle.io/bundle-deployment-finalizer",
-        &[("fleet.cattle.io", "BundleDeployment")],
-        "Fleet's agent",
-        (ObjectsDeleted, "Fleet's agent uninstalls what it deployed", Some(Policy::FleetDeployment)),
-        "rancher/fleet internal/cmd/agent/deployer/cleanup/cleanup.go",
-    ),
-    acts(
-        "wrangler.cattle.io/on-helm-chart-remove",
-        &[("helm.cattle.io", "HelmChart")],
-        "the Helm controller of k3s",
-        (ObjectsDeleted, "the Helm controller of k3s uninstalls the Helm release", Some(Policy::HelmChart)),
-        "k3s-io/helm-controller pkg/controllers/chart/chart.go",
-    ),
-    acts(
-        "finalizers.kapp-ctrl.k14s.io/delete",
-        &[("kappctrl.k14s.io", "App")],
-        "kapp-controller",
-        (ObjectsDeleted, "kapp-controller deletes everything that it deployed", Some(Policy::Kapp)),
-        "carvel-dev/kapp-controller pkg/app/app_reconcile.go",
-    ),
-    acts(
-        "istio-finalizer.install.istio.io",
-        &[("install.istio.io", "IstioOperator")],
-        "Istio's operator",
-        (ObjectsDeleted, "Istio's operator deletes the control plane and its gateways", Some(Policy::IstioOperator)),
-        "istio/istio operator/pkg/controller/istiocontrolplane/istiocontrolplane_controller.go",
-    ),
-    acts(
-        "percona.com/delete-pxc-pvc",
-        PXC,
-        "the Percona operator",
-        (ObjectsDeleted, "the operator deletes the database's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
-        "percona/percona-xtradb-cluster-operator pkg/naming/naming.go",
-    ),
-    acts(
-        "percona.com/delete-proxysql-pvc",
-        PXC,
-        "the Percona operator",
-        (ObjectsDeleted, "the operator deletes ProxySQL's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
-        "percona/percona-xtradb-cluster-operator pkg/naming/naming.go",
-    ),
-    acts(
-        "percona.com/delete-psmdb-pvc",
-        &[("psmdb.percona.com", "PerconaServerMongoDB")],
-        "the Percona operator",
-        (ObjectsDeleted, "the operator deletes the database's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
-        "percona/percona-server-mongodb-operator pkg/naming/naming.go",
-    ),
-    acts(
-        "percona.com/delete-pvc",
-        &[("pgv2.percona.com", "PerconaPGCluster")],
-        "the Percona operator",
-        (ObjectsDeleted, "the operator deletes the database's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
-        "percona/percona-postgresql-operator percona/controller/pgcluster/finalizer.go",
-    ),
-    acts(
-        "postgres-operator.acid.zalan.do",
-        &[("acid.zalan.do", "postgresql")],
-        "Zalando's Postgres operator",
-        (
-            ObjectsDeleted,
-            "the operator deletes the database's StatefulSet, Services, Secrets and PersistentVolumeClaims, unless its \
-             configuration keeps these",
-            Some(Policy::Zalando),
-        ),
-        "zalando/postgres-operator pkg/cluster/cluster.go",
-    ),
-    acts(
-        "finalizer.clickhouseinstallation.altinity.com",
-        &[("clickhouse.altinity.com", "ClickHouseInstallation")],
-        "Altinity's ClickHouse operator",
-        (
-            ObjectsDeleted,
-            "the operator deletes the PersistentVolumeClaims that don't say Retain",
-            Some(Policy::Altinity),
-        ),
-        "Altinity/clickhouse-operator pkg/controller/chi/worker.go",
-    ),
-    acts(
-        "strimzi.io/topic-operator",
-        &[("kafka.strimzi.io", "KafkaTopic")],
-        "Strimzi's topic operator",
-        (DataLost, "the topic is deleted in Kafka, with all its messages", Some(Policy::Strimzi)),
+    "resources-finalizer.argocd.argoproj.io", &[("argoproj.io", "AppProject")], "Argo CD":
+        waits(Elsewhere), "argoproj/argo-cd controller/appcontroller.go";
+    "kueue.x-k8s.io/resource-in-use", ANY, "Kueue":
+        waits(Elsewhere), "kubernetes-sigs/kueue pkg/controller/core/clusterqueue_controller.go";
+    "gateway-exists-finalizer.gateway.networking.k8s.io", &[("gateway.networking.k8s.io", "GatewayClass")],
+        "the gateway's controller":
+        waits(Elsewhere), "kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go";
+    "finalizer.managedresource.crossplane.io", ANY, "Crossplane's provider":
+        acts(ExternalDeleted, "Crossplane's provider deletes the external resource", Some(Policy::Crossplane)),
+        "crossplane/crossplane-runtime pkg/reconciler/managed/policies.go";
+    "finalizer.apiextensions.crossplane.io", ANY, "Crossplane":
+        acts(ObjectsDeleted, "Crossplane deletes the composite resource of this claim and every resource composed by \
+            it", Some(Policy::CrossplaneClaim)),
+        "crossplane/crossplane internal/controller/apiextensions/claim/reconciler.go";
+    "cluster.cluster.x-k8s.io", &[("cluster.x-k8s.io", "Cluster")], "Cluster API":
+        acts(ExternalDeleted, "Cluster API deletes the whole cluster: its machines and its infrastructure", None),
+        "kubernetes-sigs/cluster-api api/v1beta1/cluster_types.go";
+    "machine.cluster.x-k8s.io", &[("cluster.x-k8s.io", "Machine")], "Cluster API":
+        acts(ExternalDeleted, "Cluster API drains its Node and deletes the machine", None),
+        "kubernetes-sigs/cluster-api api/v1beta1/machine_types.go";
+    "machinepool.cluster.x-k8s.io", &[("cluster.x-k8s.io", "MachinePool")], "Cluster API":
+        acts(ExternalDeleted, "Cluster API deletes the pool's machines and their Nodes", None),
+        "kubernetes-sigs/cluster-api exp/api/v1beta1/machinepool_types.go";
+    "awsmachine.infrastructure.cluster.x-k8s.io", &[("infrastructure.cluster.x-k8s.io", "AWSMachine")],
+        "Cluster API's AWS provider":
+        acts(ExternalDeleted, "the EC2 instance is terminated", None),
+        "kubernetes-sigs/cluster-api-provider-aws api/v1beta2/awsmachine_types.go";
+    "machine.machine.openshift.io", &[("machine.openshift.io", "Machine")], "OpenShift's machine controller":
+        acts(ExternalDeleted, "OpenShift drains its Node and deletes the machine", None),
+        "openshift/api machine/v1beta1/types_machine.go";
+    "karpenter.sh/termination", KARPENTER, "Karpenter":
+        acts(ExternalDeleted, "Karpenter drains the Node and terminates its instance", None),
+        "https://karpenter.sh/docs/concepts/disruption/";
+    "finalizers.fluxcd.io", &[("kustomize.toolkit.fluxcd.io", "Kustomization")], "Flux":
+        acts(ObjectsDeleted, "Flux deletes every object that it applied", Some(Policy::Kustomization)),
+        "fluxcd/kustomize-controller internal/controller/kustomization_controller.go";
+    "finalizers.fluxcd.io", &[("helm.toolkit.fluxcd.io", "HelmRelease")], "Flux":
+        acts(ObjectsDeleted, "Flux uninstalls the Helm release", Some(Policy::HelmRelease)),
+        "fluxcd/helm-controller internal/controller/helmrelease_controller.go";
+    "finalizers.tf.contrib.fluxcd.io", &[("infra.contrib.fluxcd.io", "Terraform")], "the Tofu controller":
+        acts(ExternalDeleted, "everything that Terraform created for it is destroyed", Some(Policy::Terraform)),
+        "flux-iac/tofu-controller api/v1alpha2/terraform_types.go";
+    "finalizer.stack.pulumi.com", &[("pulumi.com", "Stack")], "the Pulumi operator":
+        acts(ExternalDeleted, "everything in the Pulumi stack is destroyed", Some(Policy::Pulumi)),
+        "pulumi/pulumi-kubernetes-operator operator/api/pulumi/shared/stack_types.go";
+    "finalizers.*.services.k8s.aws/*", ANY, "ACK":
+        acts(ExternalDeleted, "ACK deletes the AWS resource", Some(Policy::Ack)),
+        "https://aws-controllers-k8s.github.io/docs/guides/deletion-policy";
+    "cnrm.cloud.google.com/finalizer", ANY, "Config Connector":
+        acts(ExternalDeleted, "Config Connector deletes the Google Cloud resource", Some(Policy::ConfigConnector)),
+        "https://cloud.google.com/config-connector/docs/how-to/managing-deleting-resources";
+    "cnrm.cloud.google.com/deletion-defender", ANY, "Config Connector":
+        waits(Elsewhere), "GoogleCloudPlatform/k8s-config-connector pkg/k8s/constants.go";
+    "serviceoperator.azure.com/finalizer", ANY, "Azure Service Operator":
+        acts(ExternalDeleted, "Azure Service Operator deletes the Azure resource", Some(Policy::AzureServiceOperator)),
+        "https://azure.github.io/azure-service-operator/guide/annotations/";
+    "service.k8s.aws/resources", SERVICE, "the AWS Load Balancer Controller":
+        (Elsewhere, RELEASED), "kubernetes-sigs/aws-load-balancer-controller controllers/service/service_controller.go";
+    "ingress.k8s.aws/resources", INGRESS, "the AWS Load Balancer Controller":
+        (Elsewhere, RELEASED), "kubernetes-sigs/aws-load-balancer-controller pkg/ingress/finalizer.go";
+    "group.ingress.k8s.aws/*", INGRESS, "the AWS Load Balancer Controller":
+        acts(LoadBalancerReleased, "its rules are removed from the group's load balancer, which is deleted with the \
+            last Ingress of the group", None),
+        "kubernetes-sigs/aws-load-balancer-controller pkg/ingress/finalizer.go";
+    "elbv2.k8s.aws/resources", &[("elbv2.k8s.aws", "TargetGroupBinding")], "the AWS Load Balancer Controller":
+        acts(CleanedUp, "its targets are removed from the load balancer's target group", None),
+        "kubernetes-sigs/aws-load-balancer-controller controllers/elbv2/targetgroupbinding_controller.go";
+    "gateway.k8s.aws/*lb", &[("gateway.networking.k8s.io", "Gateway")], "the AWS Load Balancer Controller":
+        (Elsewhere, RELEASED), "kubernetes-sigs/aws-load-balancer-controller pkg/gateway/constants";
+    "networking.gke.io/ingress-finalizer", INGRESS, "GKE's ingress controller":
+        (Elsewhere, RELEASED), "kubernetes/ingress-gce pkg/utils/common/finalizer.go";
+    "networking.gke.io/ingress-finalizer-V2", INGRESS, "GKE's ingress controller":
+        (Elsewhere, RELEASED), "kubernetes/ingress-gce pkg/utils/common/finalizer.go";
+    "gke.networking.io/l4-*", SERVICE, "GKE's L4 controller":
+        (Elsewhere, RELEASED), "kubernetes/ingress-gce pkg/utils/common/finalizer.go";
+    "networking.gke.io/neg-finalizer", &[("networking.gke.io", "ServiceNetworkEndpointGroup")], "GKE's NEG controller":
+        acts(LoadBalancerReleased, "its network endpoint groups are deleted", None),
+        "kubernetes/ingress-gce pkg/utils/common/finalizer.go";
+    "cephcluster.ceph.rook.io", &[("ceph.rook.io", "CephCluster")], "Rook":
+        acts(DataLost, "the Ceph cluster is destroyed, and its disks are wiped", Some(Policy::Rook)),
+        "https://rook.io/docs/rook/latest/Getting-Started/ceph-teardown";
+    "longhorn.io", &[("longhorn.io", "Volume")], "Longhorn":
+        acts(DataLost, "Longhorn deletes the volume with all its replicas", None),
+        "longhorn/longhorn-manager controller/volume_controller.go";
+    "longhorn.io", &[("longhorn.io", "Backup"), ("longhorn.io", "BackupVolume")], "Longhorn":
+        acts(DataLost, "Longhorn deletes the backup from its backup target", None),
+        "longhorn/longhorn-manager controller/backup_controller.go";
+    "longhorn.io", &[("longhorn.io", "Replica")], "Longhorn":
+        acts(DataLost, "Longhorn deletes this replica of a volume", None),
+        "longhorn/longhorn-manager controller/replica_controller.go";
+    "cstorpoolcluster.openebs.io/finalizer", &[(CSTOR, "CStorPoolCluster")], "cStor's pool operator":
+        acts(DataLost, "cStor destroys its pools, with all volumes that are in them", None),
+        "openebs/cstor-operators pkg/controllers/cspc-controller/handler.go";
+    "cstorpoolcluster.openebs.io/finalizer", &[(CSTOR, "CStorPoolInstance"), ("openebs.io", "BlockDeviceClaim")],
+        "cStor's pool operator":
+        waits(Elsewhere), "openebs/cstor-operators pkg/controllers/cspc-controller/handler.go";
+    "openebs.io/bdc-protection", &[("openebs.io", "BlockDeviceClaim")], "OpenEBS' device manager":
+        acts(DataLost, "OpenEBS releases its disk, and wipes it", None),
+        "openebs/node-disk-manager pkg/cleaner/jobcontroller.go";
+    "openebs.io/pool-protection", &[(CSTOR, "CStorPoolInstance")], "cStor's pool manager":
+        acts(DataLost, "cStor destroys the pool, with all volumes that are in it", None),
+        "openebs/cstor-operators pkg/controllers/cspi-controller/handler.go";
+    "cvc.openebs.io/finalizer", &[(CSTOR, "CStorVolumeConfig")], "cStor's volume operator":
+        acts(DataLost, "cStor deletes the volume with all its replicas", None),
+        "openebs/cstor-operators pkg/controllers/cstorvolumeconfig/controller.go";
+    "cstorvolumereplica.openebs.io/finalizer", &[(CSTOR, "CStorVolumeReplica"), ("openebs.io", "CStorVolumeReplica")],
+        "cStor's pool manager":
+        acts(DataLost, "cStor destroys this replica of a volume", None),
+        "openebs/cstor-operators pkg/controllers/replica-controller/handler.go";
+    "operator.libopenstorage.org/delete", &[("core.libopenstorage.org", "StorageCluster")], "the Portworx operator":
+        acts(DataLost, "Portworx is uninstalled, and all its drives are wiped", Some(Policy::Portworx)),
+        "libopenstorage/operator drivers/storage/portworx/portworx.go";
+    "cnpg.io/deleteDatabase", &[("postgresql.cnpg.io", "Database")], "CloudNativePG's instance manager":
+        acts(DataLost, "the database is dropped, with all that is in it", Some(Policy::CloudNativePg)),
+        "cloudnative-pg/cloudnative-pg internal/management/controller/database_controller.go";
+    "database.k8s.mariadb.com/finalizer", &[("k8s.mariadb.com", "Database")], "the MariaDB operator":
+        acts(DataLost, "the database is dropped, with all that is in it", Some(Policy::MariaDb)),
+        "mariadb-operator/mariadb-operator internal/controller/database_controller_finalizer.go";
+    "objectbucket.io/finalizer", &[("objectbucket.io", "ObjectBucketClaim"), ("objectbucket.io", "ObjectBucket")],
+        "the bucket's provisioner":
+        acts(DataLost, "the bucket is deleted with all that is in it", Some(Policy::Bucket)),
+        "kube-object-storage/lib-bucket-provisioner pkg/provisioner/controller.go";
+    "objectbucket.io/finalizer", &[("", "ConfigMap"), ("", "Secret")], "the bucket's provisioner":
+        waits(Elsewhere), "kube-object-storage/lib-bucket-provisioner pkg/provisioner/controller.go";
+    "wrangler.cattle.io/VMController.CleanupPVCAndSnapshot", &[("kubevirt.io", "VirtualMachine")], "Harvester":
+        acts(ObjectsDeleted, "Harvester deletes the machine's snapshots, and the claims that its annotation \
+            harvesterhci.io/removedPersistentVolumeClaims names", None),
+        "harvester/harvester pkg/controller/master/virtualmachine/vm_controller.go";
+    "fleet.cattle.io/*", &[("fleet.cattle.io", "GitRepo")], "Fleet":
+        acts(ObjectsDeleted, "Fleet deletes its bundles, and in every cluster what they deployed", Some(Policy::Fleet)),
+        "rancher/fleet internal/cmd/controller/finalize/finalize.go";
+    "fleet.cattle.io/*", &[("fleet.cattle.io", "HelmOp")], "Fleet":
+        acts(ObjectsDeleted, "Fleet deletes its bundle, and in every cluster what it deployed",
+            Some(Policy::FleetHelm)),
+        "rancher/fleet internal/cmd/controller/finalize/finalize.go";
+    "fleet.cattle.io/*", &[("fleet.cattle.io", "Bundle")], "Fleet":
+        acts(ObjectsDeleted, "Fleet deletes in every cluster what it deployed", Some(Policy::FleetBundle)),
+        "rancher/fleet internal/cmd/controller/finalize/finalize.go";
+    "fleet.cattle.io/bundle-deployment-finalizer", &[("fleet.cattle.io", "BundleDeployment")], "Fleet's agent":
+        acts(ObjectsDeleted, "Fleet's agent uninstalls what it deployed", Some(Policy::FleetDeployment)),
+        "rancher/fleet internal/cmd/agent/deployer/cleanup/cleanup.go";
+    "wrangler.cattle.io/on-helm-chart-remove", &[("helm.cattle.io", "HelmChart")], "the Helm controller of k3s":
+        acts(ObjectsDeleted, "the Helm controller of k3s uninstalls the Helm release", Some(Policy::HelmChart)),
+        "k3s-io/helm-controller pkg/controllers/chart/chart.go";
+    "finalizers.kapp-ctrl.k14s.io/delete", &[("kappctrl.k14s.io", "App")], "kapp-controller":
+        acts(ObjectsDeleted, "kapp-controller deletes everything that it deployed", Some(Policy::Kapp)),
+        "carvel-dev/kapp-controller pkg/app/app_reconcile.go";
+    "istio-finalizer.install.istio.io", &[("install.istio.io", "IstioOperator")], "Istio's operator":
+        acts(ObjectsDeleted, "Istio's operator deletes the control plane and its gateways",
+            Some(Policy::IstioOperator)),
+        "istio/istio operator/pkg/controller/istiocontrolplane/istiocontrolplane_controller.go";
+    "percona.com/delete-pxc-pvc", PXC, "the Percona operator":
+        acts(ObjectsDeleted, "the operator deletes the database's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
+        "percona/percona-xtradb-cluster-operator pkg/naming/naming.go";
+    "percona.com/delete-proxysql-pvc", PXC, "the Percona operator":
+        acts(ObjectsDeleted, "the operator deletes ProxySQL's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
+        "percona/percona-xtradb-cluster-operator pkg/naming/naming.go";
+    "percona.com/delete-psmdb-pvc", &[("psmdb.percona.com", "PerconaServerMongoDB")], "the Percona operator":
+        acts(ObjectsDeleted, "the operator deletes the database's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
+        "percona/percona-server-mongodb-operator pkg/naming/naming.go";
+    "percona.com/delete-pvc", &[("pgv2.percona.com", "PerconaPGCluster")], "the Percona operator":
+        acts(ObjectsDeleted, "the operator deletes the database's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
+        "percona/percona-postgresql-operator percona/controller/pgcluster/finalizer.go";
+    "postgres-operator.acid.zalan.do", &[("acid.zalan.do", "postgresql")], "Zalando's Postgres operator":
+        acts(ObjectsDeleted, "the operator deletes the database's StatefulSet, Services, Secrets and \
+            PersistentVolumeClaims, unless its configuration keeps these", Some(Policy::Zalando)),
+        "zalando/postgres-operator pkg/cluster/cluster.go";
+    "finalizer.clickhouseinstallation.altinity.com", &[("clickhouse.altinity.com", "ClickHouseInstallation")],
+        "Altinity's ClickHouse operator":
+        acts(ObjectsDeleted, "the operator deletes the PersistentVolumeClaims that don't say Retain",
+            Some(Policy::Altinity)),
+        "Altinity/clickhouse-operator pkg/controller/chi/worker.go";
+    "strimzi.io/topic-operator", &[("kafka.strimzi.io", "KafkaTopic")], "Strimzi's topic operator":
+        acts(DataLost, "the topic is deleted in Kafka, with all its messages", Some(Policy::Strimzi)),
         "strimzi/strimzi-kafka-operator \
-            topic-operator/src/main/java/io/strimzi/operator/topic/BatchingTopicController.java",
-    ),
-    acts(
-        "restores.velero.io/external-resources-finalizer",
-        &[("velero.io", "Restore")],
-        "Velero",
-        (CleanedUp, "Velero deletes the restore's logs and results from its storage", None),
-        "vmware-tanzu/velero pkg/controller/restore_controller.go",
-    ),
-    acts(
-        "finalizer.acme.cert-manager.io",
-        CHALLENGE,
-        "cert-manager",
-        (CleanedUp, "cert-manager removes the DNS record or pod that answers the challenge", None),
-        "cert-manager/cert-manager internal/controller/feature/features.go",
-    ),
-    acts(
-        "acme.cert-manager.io/finalizer",
-        CHALLENGE,
-        "cert-manager",
-        (CleanedUp, "cert-manager removes the DNS record or pod that answers the challenge", None),
-        "cert-manager/cert-manager internal/controller/feature/features.go",
-    ),
-];
+            topic-operator/src/main/java/io/strimzi/operator/topic/BatchingTopicController.java";
+    "restores.velero.io/external-resources-finalizer", &[("velero.io", "Restore")], "Velero":
+        acts(CleanedUp, "Velero deletes the restore's logs and results from its storage", None),
+        "vmware-tanzu/velero pkg/controller/restore_controller.go";
+    "finalizer.acme.cert-manager.io", CHALLENGE, "cert-manager":
+        acts(CleanedUp, "cert-manager removes the DNS record or pod that answers the challenge", None),
+        "cert-manager/cert-manager internal/controller/feature/features.go";
+    "acme.cert-manager.io/finalizer", CHALLENGE, "cert-manager":
+        acts(CleanedUp, "cert-manager removes the DNS record or pod that answers the challenge", None),
+        "cert-manager/cert-manager internal/controller/feature/features.go";
+};
 
 impl KnownFinalizer {
     /// Whether this is the entry for a finalizer on an object of this kind.

@@ -72,157 +72,72 @@ const ATTACHED: KnownUsers = KnownUsers {
     ..KEEP
 };
 
-const USERS: &[KnownUsers] = &[
+/// The rows of the table: each says what it has of its own; the rest is as in the one that it names.
+macro_rules! users {
+    ($($base:ident { $($field:ident: $value:expr),* })*) => { &[$(KnownUsers { $($field: $value,)* ..$base }),*] };
+}
+
+const USERS: &[KnownUsers] = users! {
     // crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go
-    KnownUsers {
-        finalizer: "in-use.crossplane.io",
+    KEEP { finalizer: "in-use.crossplane.io",
         kinds: &[("*", "ProviderConfigUsage"), ("*", "ClusterProviderConfigUsage")],
-        naming: Naming::Label("crossplane.io/provider-config"),
-        ..KEEP
-    },
+        naming: Naming::Label("crossplane.io/provider-config") }
     // rook/rook pkg/operator/ceph/cluster/controller.go:csiVolumesAllowForDeletion. The claims come first: what is in
     // the next row can't go before them.
-    KnownUsers {
-        kinds: &[VOLUME],
-        naming: Naming::Fields(CLUSTER_ID, ""),
-        unless: "spec.cleanupPolicy.allowUninstallWithVolumes",
-        ..CLUSTER
-    },
+    CLUSTER { kinds: &[VOLUME], naming: Naming::Fields(CLUSTER_ID, ""),
+        unless: "spec.cleanupPolicy.allowUninstallWithVolumes" }
     // rook/rook pkg/operator/ceph/cluster/dependents.go:CephClusterDependents
-    KnownUsers {
-        kinds: &[
-            ("*", "CephBlockPool"),
-            ("*", "CephRBDMirror"),
-            ("*", "CephFilesystem"),
-            ("*", "CephFilesystemMirror"),
-            ("*", "CephObjectStore"),
-            ("*", "CephObjectStoreUser"),
-            ("*", "CephObjectZone"),
-            ("*", "CephObjectZoneGroup"),
-            ("*", "CephObjectRealm"),
-            ("*", "CephNFS"),
-            ("*", "CephClient"),
-        ],
-        ..CLUSTER
-    },
+    CLUSTER {
+        kinds: &[("*", "CephBlockPool"), ("*", "CephRBDMirror"), ("*", "CephFilesystem"), ("*", "CephFilesystemMirror"),
+            ("*", "CephObjectStore"), ("*", "CephObjectStoreUser"), ("*", "CephObjectZone"),
+            ("*", "CephObjectZoneGroup"), ("*", "CephObjectRealm"), ("*", "CephNFS"), ("*", "CephClient")] }
     // rook/rook pkg/daemon/ceph/client/pool.go:DeletePool, pkg/operator/ceph/pool/dependents.go
-    KnownUsers { kinds: &[VOLUME], naming: Naming::Fields(CLUSTER_ID, "spec.csi.volumeAttributes.pool"), ..BLOCK_POOL },
-    KnownUsers {
-        kinds: &[("*", "CephBlockPoolRadosNamespace")],
-        naming: Naming::Field("spec.blockPoolName"),
-        ..BLOCK_POOL
-    },
+    BLOCK_POOL { kinds: &[VOLUME], naming: Naming::Fields(CLUSTER_ID, "spec.csi.volumeAttributes.pool") }
+    BLOCK_POOL { kinds: &[("*", "CephBlockPoolRadosNamespace")], naming: Naming::Field("spec.blockPoolName") }
     // rook/rook pkg/operator/ceph/file/dependent.go:cephFilesystemDependents
-    KnownUsers {
-        kinds: &[VOLUME],
-        naming: Naming::Fields(CLUSTER_ID, "spec.csi.volumeAttributes.fsName"),
-        ..FILE_SYSTEM
-    },
-    KnownUsers {
-        kinds: &[("*", "CephFilesystemSubVolumeGroup")],
-        naming: Naming::Field("spec.filesystemName"),
-        ..FILE_SYSTEM
-    },
+    FILE_SYSTEM { kinds: &[VOLUME], naming: Naming::Fields(CLUSTER_ID, "spec.csi.volumeAttributes.fsName") }
+    FILE_SYSTEM { kinds: &[("*", "CephFilesystemSubVolumeGroup")], naming: Naming::Field("spec.filesystemName") }
     // rook/rook pkg/operator/ceph/object/dependents.go:CephObjectStoreDependents, object/bucket/provisioner.go
-    KnownUsers {
-        kinds: &[("objectbucket.io", "ObjectBucket")],
-        naming: Naming::Fields("spec.additionalState.objectStoreNamespace", "spec.additionalState.objectStoreName"),
-        ..OBJECT_STORE
-    },
-    KnownUsers { kinds: &[("*", "CephObjectStoreUser")], naming: Naming::Field("spec.store"), ..OBJECT_STORE },
+    OBJECT_STORE { kinds: &[("objectbucket.io", "ObjectBucket")],
+        naming: Naming::Fields("spec.additionalState.objectStoreNamespace", "spec.additionalState.objectStoreName") }
+    OBJECT_STORE { kinds: &[("*", "CephObjectStoreUser")], naming: Naming::Field("spec.store") }
     // rook/rook pkg/operator/ceph/cluster/controller.go:removeFinalizers, before it lets go of the CephCluster itself
-    KnownUsers {
-        finalizer: "ceph.rook.io/disaster-protection",
-        kinds: &[("ceph.rook.io", "CephCluster")],
-        need_it: true,
-        ..KEEP
-    },
+    KEEP { finalizer: "ceph.rook.io/disaster-protection", kinds: &[("ceph.rook.io", "CephCluster")], need_it: true }
     // argoproj/argo-cd controller/appcontroller.go:finalizeProjectDeletion
-    KnownUsers {
-        finalizer: "resources-finalizer.argocd.argoproj.io",
-        of: "AppProject",
-        kinds: &[APPLICATION],
-        naming: Naming::Field("spec.project"),
-        ..KEEP
-    },
+    KEEP { finalizer: "resources-finalizer.argocd.argoproj.io", of: "AppProject", kinds: &[APPLICATION],
+        naming: Naming::Field("spec.project") }
     // kubernetes-sigs/kueue pkg/controller/core/resourceflavor_controller.go:Reconcile
-    KnownUsers {
-        finalizer: "kueue.x-k8s.io/resource-in-use",
-        of: "ResourceFlavor",
-        kinds: &[("kueue.x-k8s.io", "ClusterQueue")],
-        naming: Naming::Field("spec.resourceGroups.flavors.name"),
-        ..KEEP
-    },
+    KEEP { finalizer: "kueue.x-k8s.io/resource-in-use", of: "ResourceFlavor",
+        kinds: &[("kueue.x-k8s.io", "ClusterQueue")], naming: Naming::Field("spec.resourceGroups.flavors.name") }
     // kubernetes-sigs/kueue pkg/controller/core/clusterqueue_controller.go:Reconcile
-    KnownUsers {
-        finalizer: "kueue.x-k8s.io/resource-in-use",
-        of: "ClusterQueue",
-        kinds: &[("kueue.x-k8s.io", "Workload")],
-        naming: Naming::Field("status.admission.clusterQueue"),
-        ..KEEP
-    },
+    KEEP { finalizer: "kueue.x-k8s.io/resource-in-use", of: "ClusterQueue", kinds: &[("kueue.x-k8s.io", "Workload")],
+        naming: Naming::Field("status.admission.clusterQueue") }
     // kubernetes-sigs/kueue pkg/controller/jobs/pod/pod_controller.go: a group keeps its pods until it has ended.
-    KnownUsers {
-        finalizer: "kueue.x-k8s.io/managed",
-        of: "Pod",
-        kinds: &[("kueue.x-k8s.io", "Workload")],
-        naming: Naming::LabelOfKept("kueue.x-k8s.io/pod-group-name"),
-        ..KEEP
-    },
+    KEEP { finalizer: "kueue.x-k8s.io/managed", of: "Pod", kinds: &[("kueue.x-k8s.io", "Workload")],
+        naming: Naming::LabelOfKept("kueue.x-k8s.io/pod-group-name") }
     // kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go
-    KnownUsers {
-        finalizer: "gateway-exists-finalizer.gateway.networking.k8s.io",
-        of: "GatewayClass",
-        kinds: &[("gateway.networking.k8s.io", "Gateway")],
-        naming: Naming::Field("spec.gatewayClassName"),
-        ..KEEP
-    },
+    KEEP { finalizer: "gateway-exists-finalizer.gateway.networking.k8s.io", of: "GatewayClass",
+        kinds: &[("gateway.networking.k8s.io", "Gateway")], naming: Naming::Field("spec.gatewayClassName") }
     // aws/karpenter-provider-aws pkg/controllers/nodeclass/controller.go:finalize
-    KnownUsers {
-        finalizer: "karpenter.k8s.aws/termination",
-        of: "EC2NodeClass",
-        kinds: &[("karpenter.sh", "NodeClaim")],
-        naming: Naming::Field("spec.nodeClassRef.name"),
-        ..KEEP
-    },
+    KEEP { finalizer: "karpenter.k8s.aws/termination", of: "EC2NodeClass", kinds: &[("karpenter.sh", "NodeClaim")],
+        naming: Naming::Field("spec.nodeClassRef.name") }
     // Azure/karpenter-provider-azure pkg/controllers/nodeclass/termination/controller.go:finalize
-    KnownUsers {
-        finalizer: "karpenter.azure.com/termination",
-        of: "AKSNodeClass",
-        kinds: &[("karpenter.sh", "NodeClaim")],
-        naming: Naming::Field("spec.nodeClassRef.name"),
-        ..KEEP
-    },
+    KEEP { finalizer: "karpenter.azure.com/termination", of: "AKSNodeClass", kinds: &[("karpenter.sh", "NodeClaim")],
+        naming: Naming::Field("spec.nodeClassRef.name") }
     // argoproj/gitops-engine pkg/sync/sync_context.go:Sync, pkg/sync/hook/hook.go:HookFinalizer
-    KnownUsers {
-        finalizer: "argocd.argoproj.io/hook-finalizer",
-        kinds: &[APPLICATION],
-        naming: Naming::Operation,
-        ..KEEP
-    },
+    KEEP { finalizer: "argocd.argoproj.io/hook-finalizer", kinds: &[APPLICATION], naming: Naming::Operation }
     // kubernetes-csi/external-attacher pkg/controller/csi_handler.go:SyncNewOrUpdatedPersistentVolume
-    KnownUsers { finalizer: "external-attacher/*", ..ATTACHED },
+    ATTACHED { finalizer: "external-attacher/*" }
     // kubernetes-csi/external-provisioner pkg/controller/controller.go:canDeleteVolume
-    KnownUsers { finalizer: "external-provisioner.volume.kubernetes.io/finalizer", ..ATTACHED },
+    ATTACHED { finalizer: "external-provisioner.volume.kubernetes.io/finalizer" }
     // kubernetes-csi/external-snapshotter pkg/common-controller/snapshot_controller.go:isPVCBeingUsed
-    KnownUsers {
-        finalizer: "snapshot.storage.kubernetes.io/pvc-as-source-protection",
-        of: "PersistentVolumeClaim",
-        kinds: &[("snapshot.storage.k8s.io", "VolumeSnapshot")],
-        naming: Naming::Fact,
-        ..KEEP
-    },
+    KEEP { finalizer: "snapshot.storage.kubernetes.io/pvc-as-source-protection", of: "PersistentVolumeClaim",
+        kinds: &[("snapshot.storage.k8s.io", "VolumeSnapshot")], naming: Naming::Fact }
     // kubernetes-csi/external-snapshotter pkg/sidecar-controller/snapshot_controller.go:shouldDelete
-    KnownUsers {
-        finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
-        of: "VolumeSnapshotContent",
-        kinds: &[("*", "VolumeSnapshot")],
-        naming: Naming::OfKept,
-        only_living: true,
-        need_it: true,
-        ..KEEP
-    },
-];
+    KEEP { finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
+        of: "VolumeSnapshotContent", kinds: &[("*", "VolumeSnapshot")], naming: Naming::OfKept, only_living: true,
+        need_it: true }
+};
 
 /// What controllers create in the namespace of an object before they remove their finalizer.
 const CREATED_FIRST: [(&str, &str); 1] = [
