@@ -1,6 +1,12 @@
 //! Values of objects in as few bytes as they need: a snapshot may have millions.
 
-use std::borrow::Cow;
+use std::{
+    borrow::{Borrow, Cow},
+    hash::Hash,
+    sync::Arc,
+};
+
+use rustc_hash::FxHashSet;
 
 use super::strings::{Strings, Symbol};
 
@@ -68,6 +74,34 @@ impl ResourceVersion {
     }
 }
 
+/// Values that are shared by all who have an equal one. It only grows.
+#[derive(Debug)]
+pub(crate) struct Pool<T: ?Sized>(FxHashSet<Arc<T>>);
+
+impl<T: ?Sized> Clone for Pool<T> {
+    fn clone(&self) -> Self {
+        Pool(self.0.clone())
+    }
+}
+
+impl<T: ?Sized> Default for Pool<T> {
+    fn default() -> Self {
+        Pool(FxHashSet::default())
+    }
+}
+
+impl<T: ?Sized + Eq + Hash> Pool<T> {
+    /// The shared value that equals this one, and whether it is new.
+    pub(crate) fn share(&mut self, value: impl Borrow<T> + Into<Arc<T>>) -> (Arc<T>, bool) {
+        if let Some(known) = self.0.get(value.borrow()) {
+            return (known.clone(), false);
+        }
+        let value = value.into();
+        self.0.insert(value.clone());
+        (value, true)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,5 +126,16 @@ mod tests {
         for seconds in [None, Some(0), Some(-1), Some(i64::MAX), Some(i64::MIN + 1)] {
             assert_eq!(MaybeSeconds::from(seconds).get(), seconds);
         }
+    }
+
+    #[test]
+    fn equal_values_are_kept_once() {
+        let mut pool: Pool<[u8]> = Pool::default();
+        let (one, is_new) = pool.share(vec![1, 2]);
+        assert!(is_new);
+        let (again, is_new) = pool.share(vec![1, 2]);
+        assert!(!is_new && Arc::ptr_eq(&one, &again));
+        let (other, is_new) = pool.share(vec![1]);
+        assert!(is_new && *other == [1]);
     }
 }

@@ -1,5 +1,8 @@
 //! The data that was read: objects, references, resources, facts and gaps. No I/O.
 
+#[macro_use]
+mod sparse;
+
 mod compact;
 pub mod effects;
 pub mod events;
@@ -10,8 +13,6 @@ pub mod identity;
 pub mod made;
 pub mod nearest;
 mod object;
-mod object_event;
-pub mod pool;
 mod propagation;
 mod reference;
 pub mod resources;
@@ -23,12 +24,13 @@ pub mod type_names;
 pub mod well_known;
 
 pub use compact::{MaybeSeconds, ResourceVersion};
-pub use events::{NamedEvent, OwnerEvent, is_owner_complaint, read_owner_complaint};
+pub use events::{
+    NamedEvent, ObjectEvent, OwnerEvent, RecheckResult, is_older, is_owner_complaint, read_owner_complaint,
+};
 pub use facts::{Fact, Facts};
 pub use gap::{ANY_RESOURCE, GONE, Gap, GapKind, GapReason};
 pub use identity::Identity;
 pub use object::{Coordinate, Object, ObjectId, RawObject, RawReference};
-pub use object_event::{ObjectEvent, RecheckResult, is_older};
 pub use propagation::Propagation;
 pub(crate) use reference::FirstOfUid;
 pub use reference::{Reference, References};

@@ -6,7 +6,7 @@ use std::{borrow::Borrow, sync::Arc};
 use serde::Serialize;
 use string_interner::{DefaultHashBuilder, StringInterner, backend::StringBackend, symbol::SymbolU32};
 
-use super::{pool::Pool, reference::Reference};
+use super::{compact::Pool, reference::Reference};
 
 /// The finalizer of a foreground deletion: the collector deletes dependents first (§5).
 pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";

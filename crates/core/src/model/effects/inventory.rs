@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::policies::Policy;
@@ -22,45 +21,35 @@ pub fn application_named(tracking: &str) -> &str {
     name.rsplit_once('_').map_or(name, |(_, name)| name)
 }
 
-/// The objects that a controller deletes with its own.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Inventory {
-    pub objects: Vec<InventoryObject>,
-    /// Of these objects, it deletes those that carry all labels of one of these sets. Empty: whatever they carry.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub labels: Vec<BTreeMap<String, String>>,
-    #[serde(default, skip_serializing_if = "is_background")]
-    pub propagation: Propagation,
-    /// They are, or may be, in another cluster.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub elsewhere: bool,
-    /// It keeps its finalizer until they are gone.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub waits: bool,
-    /// Its object doesn't say what they are.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unlisted: bool,
+sparse! {
+    /// The objects that a controller deletes with its own.
+    pub struct Inventory {
+        pub objects: Vec<InventoryObject>,
+        /// Of these objects, it deletes those that carry all labels of one of these sets. Empty: whatever they carry.
+        pub labels?: Vec<BTreeMap<String, String>>,
+        pub propagation?: Propagation,
+        /// They are, or may be, in another cluster.
+        pub elsewhere?: bool,
+        /// It keeps its finalizer until they are gone.
+        pub waits?: bool,
+        /// Its object doesn't say what they are.
+        pub unlisted?: bool,
+    }
 }
 
-fn is_background(propagation: &Propagation) -> bool {
-    *propagation == Propagation::Background
-}
-
-/// An object as an inventory names it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct InventoryObject {
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub group: String,
-    /// Empty: of every kind, in every namespace.
-    pub kind: String,
-    /// Empty for cluster scope, or without a name: in every namespace.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub namespace: String,
-    /// Empty: all that carry the labels.
-    pub name: String,
-    /// The source no longer contains it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub outdated: bool,
+sparse! {
+    /// An object as an inventory names it.
+    pub struct InventoryObject {
+        pub group?: String,
+        /// Empty: of every kind, in every namespace.
+        pub kind: String,
+        /// Empty for cluster scope, or without a name: in every namespace.
+        pub namespace?: String,
+        /// Empty: all that carry the labels.
+        pub name: String,
+        /// The source no longer contains it.
+        pub outdated?: bool,
+    }
 }
 
 impl Inventory {

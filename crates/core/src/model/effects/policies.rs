@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
@@ -138,24 +137,21 @@ pub enum PolicyEffect {
     Keep(&'static str),
 }
 
-/// What decides what an object's controller deletes with it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct PolicyFacts {
-    /// The fields and annotations that define its policy, as far as they are set. Values other than text are JSON.
-    #[serde(flatten)]
-    pub fields: BTreeMap<String, String>,
-    /// What its controller deletes with it; `None` if that deletes no objects.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inventory: Option<Inventory>,
-    /// What makes its controller leave it alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pause: Option<Pause>,
-    /// Its controller soon makes again what is missing of its inventory (R9.41).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub heals: bool,
-    /// The names of what it uses, and so keeps (R9.40).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub uses: Vec<String>,
+sparse! {
+    /// What decides what an object's controller deletes with it.
+    pub struct PolicyFacts {
+        /// The fields and annotations that define its policy, as far as they are set. Values other than text are JSON.
+        #[serde(flatten)]
+        pub fields: BTreeMap<String, String>,
+        /// What its controller deletes with it; `None` if that deletes no objects.
+        pub inventory?: Option<Inventory>,
+        /// What makes its controller leave it alone.
+        pub pause?: Option<Pause>,
+        /// Its controller soon makes again what is missing of its inventory (R9.41).
+        pub heals?: bool,
+        /// The names of what it uses, and so keeps (R9.40).
+        pub uses?: Vec<String>,
+    }
 }
 
 const ACK: &str = "services.k8s.aws/deletion-policy";

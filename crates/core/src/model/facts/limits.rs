@@ -1,23 +1,19 @@
 //! Which objects a controller handles, as the arguments and the environment of its workload's containers say.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::values::{at, list};
 
-/// What limits the objects that a controller handles.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Limits {
-    /// Their namespaces, `*` for any, [`Limits::OWN`] for the workload's; empty if nothing names any.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub namespaces: Vec<String>,
-    /// The label selector that they match, as it was written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub selector: Option<String>,
-    /// What says which objects, and was not read: `ConfigMap/argocd-cmd-params-cm`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unread: Option<String>,
+sparse! {
+    /// What limits the objects that a controller handles.
+    pub struct Limits {
+        /// Their namespaces, `*` for any, [`Limits::OWN`] for the workload's; empty if nothing names any.
+        pub namespaces?: Vec<String>,
+        /// The label selector that they match, as it was written.
+        pub selector?: Option<String>,
+        /// What says which objects, and was not read: `ConfigMap/argocd-cmd-params-cm`.
+        pub unread?: Option<String>,
+    }
 }
 
 impl Limits {

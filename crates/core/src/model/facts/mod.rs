@@ -22,7 +22,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::{effects::PolicyFacts, object::ObjectId, pool::Pool, strings::Strings};
+use super::{compact::Pool, effects::PolicyFacts, object::ObjectId, strings::Strings};
 
 pub use admission_policies::{AdmissionPolicyFacts, Constraints, ParameterReference, PolicyBindingFacts};
 pub use limits::Limits;
@@ -155,6 +155,74 @@ impl Fact {
 struct Told {
     setters: Option<Box<[Setter]>>,
     said: Box<[String]>,
+}
+
+/// Readers of the facts of an object, one for each kind.
+macro_rules! readers {
+    ($($(#[$doc:meta])* $visible:vis $name:ident: $kind:ident($facts:ident);)*) => {
+        impl Facts {
+            $($(#[$doc])* $visible fn $name(&self, object: ObjectId) -> Option<&$facts> {
+                if let Some(Fact::$kind(facts)) = self.get(object) { Some(facts) } else { None }
+            })*
+        }
+    };
+}
+
+readers! {
+    /// The facts of a pod, if read.
+    pub pod: Pod(PodFacts);
+    /// The facts of a PersistentVolume, if read.
+    pub volume: Volume(VolumeFacts);
+    /// The facts of a Namespace, if read.
+    pub namespace: Namespace(NamespaceFacts);
+    /// The facts of a CustomResourceDefinition, if read.
+    pub definition: Definition(DefinitionFacts);
+    /// The facts of a PersistentVolumeClaim, if read.
+    pub claim: Claim(ClaimFacts);
+    /// The facts of a Service, if read.
+    pub service: Service(ServiceFacts);
+    /// The facts of a Node, if read.
+    pub node: Node(NodeFacts);
+    /// Whether a ServiceAccount's token Secrets were read.
+    pub account: Account(AccountFacts);
+    /// The facts of a Secret with a token of a ServiceAccount, if read.
+    pub token: Token(TokenFacts);
+    /// The facts of a VolumeSnapshot, if read.
+    pub(crate) volume_snapshot: VolumeSnapshot(SnapshotFacts);
+    /// The facts of a VolumeSnapshotContent, if read.
+    pub(crate) volume_snapshot_content: VolumeSnapshotContent(SnapshotContentFacts);
+    /// The facts of a Deployment, StatefulSet, ReplicaSet, ReplicationController or DaemonSet, if read.
+    pub workload: Workload(WorkloadFacts);
+    /// The facts of a Job, if read.
+    pub job: Job(JobFacts);
+    /// The facts of a Lease, if read.
+    pub lease: Lease(LeaseFacts);
+    /// The facts of an EndpointSlice, if read.
+    pub slice: Slice(SliceFacts);
+    /// The facts of an APIService, if read.
+    pub api_service: ApiService(ApiServiceFacts);
+    /// The facts of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration, if read.
+    pub webhooks: Webhooks(WebhookFacts);
+    /// The facts of a ValidatingAdmissionPolicy or MutatingAdmissionPolicy, if read.
+    pub admission_policy: AdmissionPolicy(AdmissionPolicyFacts);
+    /// The facts of a binding of such a policy, if read.
+    pub policy_binding: PolicyBinding(PolicyBindingFacts);
+    /// The facts of a ResourceClaim, if read.
+    pub(crate) resource_claim: ResourceClaim(ResourceClaimFacts);
+    /// The facts of a ServiceCIDR, if read.
+    pub(crate) service_cidr: ServiceCidr(ServiceCidrFacts);
+    /// The facts of a StorageClass, if read.
+    pub(crate) storage_class: StorageClass(StorageClassFacts);
+    /// The facts of a ResourceQuota, if read.
+    pub(crate) quota: Quota(QuotaFacts);
+    /// The facts of a PodDisruptionBudget, if read.
+    pub(crate) budget: Budget(BudgetFacts);
+    /// The facts of a RoleBinding or ClusterRoleBinding, if read.
+    pub(crate) binding: Binding(BindingFacts);
+    /// The facts of a Role or ClusterRole, if read.
+    pub(crate) role: Role(RoleFacts);
+    /// The facts of an object's deletion policy, if read.
+    pub policy: Policy(PolicyFacts);
 }
 
 /// The facts of a snapshot's objects. An object without an entry was not read.
@@ -301,22 +369,6 @@ impl Facts {
         self.volume_snapshot(object).is_some_and(|facts| facts.taken_of.is_some())
     }
 
-    /// The facts of a pod, if read.
-    pub fn pod(&self, object: ObjectId) -> Option<&PodFacts> {
-        match self.get(object) {
-            Some(Fact::Pod(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a PersistentVolume, if read.
-    pub fn volume(&self, object: ObjectId) -> Option<&VolumeFacts> {
-        match self.get(object) {
-            Some(Fact::Volume(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
     /// What the API server says keeps a Terminating Namespace or CustomResourceDefinition, as far as it was read.
     pub fn said_to_keep(&self, object: ObjectId) -> Vec<&Condition> {
         let conditions = match self.get(object) {
@@ -325,206 +377,6 @@ impl Facts {
             _ => return Vec::new(),
         };
         conditions.iter().filter(|condition| condition.keeps()).collect()
-    }
-
-    /// The facts of a Namespace, if read.
-    pub fn namespace(&self, object: ObjectId) -> Option<&NamespaceFacts> {
-        match self.get(object) {
-            Some(Fact::Namespace(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a CustomResourceDefinition, if read.
-    pub fn definition(&self, object: ObjectId) -> Option<&DefinitionFacts> {
-        match self.get(object) {
-            Some(Fact::Definition(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a PersistentVolumeClaim, if read.
-    pub fn claim(&self, object: ObjectId) -> Option<&ClaimFacts> {
-        match self.get(object) {
-            Some(Fact::Claim(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a Service, if read.
-    pub fn service(&self, object: ObjectId) -> Option<&ServiceFacts> {
-        match self.get(object) {
-            Some(Fact::Service(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a Node, if read.
-    pub fn node(&self, object: ObjectId) -> Option<&NodeFacts> {
-        match self.get(object) {
-            Some(Fact::Node(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// Whether a ServiceAccount's token Secrets were read.
-    pub fn account(&self, object: ObjectId) -> Option<&AccountFacts> {
-        match self.get(object) {
-            Some(Fact::Account(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a Secret with a token of a ServiceAccount, if read.
-    pub fn token(&self, object: ObjectId) -> Option<&TokenFacts> {
-        match self.get(object) {
-            Some(Fact::Token(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a VolumeSnapshot, if read.
-    pub(crate) fn volume_snapshot(&self, object: ObjectId) -> Option<&SnapshotFacts> {
-        match self.get(object) {
-            Some(Fact::VolumeSnapshot(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a VolumeSnapshotContent, if read.
-    pub(crate) fn volume_snapshot_content(&self, object: ObjectId) -> Option<&SnapshotContentFacts> {
-        match self.get(object) {
-            Some(Fact::VolumeSnapshotContent(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a Deployment, StatefulSet, ReplicaSet, ReplicationController or DaemonSet, if read.
-    pub fn workload(&self, object: ObjectId) -> Option<&WorkloadFacts> {
-        match self.get(object) {
-            Some(Fact::Workload(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a Job, if read.
-    pub fn job(&self, object: ObjectId) -> Option<&JobFacts> {
-        match self.get(object) {
-            Some(Fact::Job(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a Lease, if read.
-    pub fn lease(&self, object: ObjectId) -> Option<&LeaseFacts> {
-        match self.get(object) {
-            Some(Fact::Lease(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of an EndpointSlice, if read.
-    pub fn slice(&self, object: ObjectId) -> Option<&SliceFacts> {
-        match self.get(object) {
-            Some(Fact::Slice(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of an APIService, if read.
-    pub fn api_service(&self, object: ObjectId) -> Option<&ApiServiceFacts> {
-        match self.get(object) {
-            Some(Fact::ApiService(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration, if read.
-    pub fn webhooks(&self, object: ObjectId) -> Option<&WebhookFacts> {
-        match self.get(object) {
-            Some(Fact::Webhooks(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a ValidatingAdmissionPolicy or MutatingAdmissionPolicy, if read.
-    pub fn admission_policy(&self, object: ObjectId) -> Option<&AdmissionPolicyFacts> {
-        match self.get(object) {
-            Some(Fact::AdmissionPolicy(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a binding of such a policy, if read.
-    pub fn policy_binding(&self, object: ObjectId) -> Option<&PolicyBindingFacts> {
-        match self.get(object) {
-            Some(Fact::PolicyBinding(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a ResourceClaim, if read.
-    pub(crate) fn resource_claim(&self, object: ObjectId) -> Option<&ResourceClaimFacts> {
-        match self.get(object) {
-            Some(Fact::ResourceClaim(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a ServiceCIDR, if read.
-    pub(crate) fn service_cidr(&self, object: ObjectId) -> Option<&ServiceCidrFacts> {
-        match self.get(object) {
-            Some(Fact::ServiceCidr(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a StorageClass, if read.
-    pub(crate) fn storage_class(&self, object: ObjectId) -> Option<&StorageClassFacts> {
-        match self.get(object) {
-            Some(Fact::StorageClass(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a ResourceQuota, if read.
-    pub(crate) fn quota(&self, object: ObjectId) -> Option<&QuotaFacts> {
-        match self.get(object) {
-            Some(Fact::Quota(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a PodDisruptionBudget, if read.
-    pub(crate) fn budget(&self, object: ObjectId) -> Option<&BudgetFacts> {
-        match self.get(object) {
-            Some(Fact::Budget(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a RoleBinding or ClusterRoleBinding, if read.
-    pub(crate) fn binding(&self, object: ObjectId) -> Option<&BindingFacts> {
-        match self.get(object) {
-            Some(Fact::Binding(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of a Role or ClusterRole, if read.
-    pub(crate) fn role(&self, object: ObjectId) -> Option<&RoleFacts> {
-        match self.get(object) {
-            Some(Fact::Role(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    /// The facts of an object's deletion policy, if read.
-    pub fn policy(&self, object: ObjectId) -> Option<&PolicyFacts> {
-        match self.get(object) {
-            Some(Fact::Policy(facts)) => Some(facts),
-            _ => None,
-        }
     }
 
     /// The names of what an object says it uses, and so keeps, or what keeps it (R9.40), if read.

@@ -20,45 +20,30 @@ use crate::{
     quantity::quantity,
 };
 
+/// The kinds of which all objects have facts, by group.
+const KINDS: [(&str, &[&str]); 17] = [
+    ("", &["Pod", "PersistentVolume", "PersistentVolumeClaim", "Service", "Namespace", "Node"]),
+    ("", &["ReplicationController", "ResourceQuota"]),
+    ("admissionregistration.k8s.io", &["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]),
+    ("admissionregistration.k8s.io", &["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]),
+    ("admissionregistration.k8s.io", &["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"]),
+    ("apiextensions.k8s.io", &["CustomResourceDefinition"]),
+    ("apiregistration.k8s.io", &["APIService"]),
+    ("apps", &["Deployment", "StatefulSet", "ReplicaSet", "DaemonSet"]),
+    ("batch", &["Job"]),
+    ("coordination.k8s.io", &["Lease"]),
+    ("discovery.k8s.io", &["EndpointSlice"]),
+    ("networking.k8s.io", &["ServiceCIDR"]),
+    ("policy", &["PodDisruptionBudget"]),
+    (RBAC, &["RoleBinding", "ClusterRoleBinding", "Role", "ClusterRole"]),
+    ("resource.k8s.io", &["ResourceClaim"]),
+    ("storage.k8s.io", &["StorageClass"]),
+    ("snapshot.storage.k8s.io", &["VolumeSnapshot", "VolumeSnapshotContent"]),
+];
+
 /// Whether all objects of a kind have facts.
 pub(super) fn kind_has_facts(group: &str, kind: &str) -> bool {
-    match group {
-        "" => matches!(
-            kind,
-            "Pod"
-                | "PersistentVolume"
-                | "PersistentVolumeClaim"
-                | "Service"
-                | "Namespace"
-                | "Node"
-                | "ReplicationController"
-                | "ResourceQuota"
-        ),
-        "admissionregistration.k8s.io" => {
-            matches!(
-                kind,
-                "ValidatingWebhookConfiguration"
-                    | "MutatingWebhookConfiguration"
-                    | "ValidatingAdmissionPolicy"
-                    | "ValidatingAdmissionPolicyBinding"
-                    | "MutatingAdmissionPolicy"
-                    | "MutatingAdmissionPolicyBinding"
-            )
-        }
-        "apiextensions.k8s.io" => kind == "CustomResourceDefinition",
-        "apiregistration.k8s.io" => kind == "APIService",
-        "apps" => matches!(kind, "Deployment" | "StatefulSet" | "ReplicaSet" | "DaemonSet"),
-        "batch" => kind == "Job",
-        "coordination.k8s.io" => kind == "Lease",
-        "discovery.k8s.io" => kind == "EndpointSlice",
-        "networking.k8s.io" => kind == "ServiceCIDR",
-        "policy" => kind == "PodDisruptionBudget",
-        RBAC => matches!(kind, "RoleBinding" | "ClusterRoleBinding" | "Role" | "ClusterRole"),
-        "resource.k8s.io" => kind == "ResourceClaim",
-        "storage.k8s.io" => kind == "StorageClass",
-        "snapshot.storage.k8s.io" => matches!(kind, "VolumeSnapshot" | "VolumeSnapshotContent"),
-        _ => false,
-    }
+    KINDS.iter().any(|(of, kinds)| *of == group && kinds.contains(&kind))
 }
 
 /// Whether a kind is best listed as whole objects: few, small, and all with facts.

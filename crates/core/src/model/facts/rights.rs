@@ -1,6 +1,5 @@
 //! Facts about RBAC: who may write what. Only what takes a finalizer away is kept: `update` and `patch`.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::values::list;
@@ -9,37 +8,30 @@ use crate::model::resources::Resource;
 /// The API group of roles and their bindings.
 pub const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// Whom a RoleBinding or ClusterRoleBinding gives which role.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct BindingFacts {
-    /// The name of its role.
-    pub role: String,
-    /// Whether that is a ClusterRole.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub cluster: bool,
-    /// The ServiceAccounts among its subjects, as users and groups: `system:serviceaccount:NAMESPACE:NAME`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub accounts: Vec<String>,
-}
+sparse! {
+    /// Whom a RoleBinding or ClusterRoleBinding gives which role.
+    pub struct BindingFacts {
+        /// The name of its role.
+        pub role: String,
+        /// Whether that is a ClusterRole.
+        pub cluster?: bool,
+        /// The ServiceAccounts among its subjects, as users and groups: `system:serviceaccount:NAMESPACE:NAME`.
+        pub accounts?: Vec<String>,
+    }
 
-/// What a Role or ClusterRole allows to be changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct RoleFacts {
-    /// Its rules with the verbs `update` or `patch`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub writes: Vec<WriteRule>,
-}
+    /// What a Role or ClusterRole allows to be changed.
+    pub struct RoleFacts {
+        /// Its rules with the verbs `update` or `patch`.
+        pub writes?: Vec<WriteRule>,
+    }
 
-/// Objects that may be changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct WriteRule {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub groups: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub resources: Vec<String>,
-    /// By name only; empty: all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub names: Vec<String>,
+    /// Objects that may be changed.
+    pub struct WriteRule {
+        pub groups?: Vec<String>,
+        pub resources?: Vec<String>,
+        /// By name only; empty: all.
+        pub names?: Vec<String>,
+    }
 }
 
 /// The groups that every ServiceAccount is in, besides that of its namespace.

@@ -7,58 +7,40 @@ use serde::{Deserialize, Serialize};
 use super::{LabelSelector, Limits};
 use crate::model::resources::Resource;
 
-/// What decides how a pod is deleted (R1.14) and what it protects (§9.5).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PodFacts {
-    /// `spec.nodeName`; `None` if never scheduled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub node: Option<String>,
-    /// `status.phase`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phase: Option<String>,
-    /// `spec.terminationGracePeriodSeconds`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grace: Option<i64>,
-    /// The PersistentVolumeClaims it mounts, including those of its ephemeral volumes (`<pod>-<volume>`).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub claims: Vec<String>,
-    /// Why it isn't ready; `None` if it is, or if its status doesn't say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub not_ready: Option<Box<NotReady>>,
-    /// The annotation `controller.kubernetes.io/pod-deletion-cost`; 0 if unset or no number.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub deletion_cost: i32,
-    /// Whether its annotation `karpenter.sh/do-not-disrupt` is `true`.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub undisturbed: bool,
-}
+sparse! {
+    /// What decides how a pod is deleted (R1.14) and what it protects (§9.5).
+    pub struct PodFacts {
+        /// `spec.nodeName`; `None` if never scheduled.
+        pub node?: Option<String>,
+        /// `status.phase`.
+        pub phase?: Option<String>,
+        /// `spec.terminationGracePeriodSeconds`.
+        pub grace?: Option<i64>,
+        /// The PersistentVolumeClaims it mounts, including those of its ephemeral volumes (`<pod>-<volume>`).
+        pub claims?: Vec<String>,
+        /// Why it isn't ready; `None` if it is, or if its status doesn't say.
+        pub not_ready?: Option<Box<NotReady>>,
+        /// The annotation `controller.kubernetes.io/pod-deletion-cost`; 0 if unset or no number.
+        pub deletion_cost?: i32,
+        /// Whether its annotation `karpenter.sh/do-not-disrupt` is `true`.
+        pub undisturbed?: bool,
+    }
 
-/// How many of its pods a PodDisruptionBudget lets go now.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct BudgetFacts {
-    /// `spec.selector`; `None` selects nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub selector: Option<LabelSelector>,
-    /// `status.disruptionsAllowed`; `None` if its controller has not said so yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub allowed: Option<i64>,
-}
+    /// How many of its pods a PodDisruptionBudget lets go now.
+    pub struct BudgetFacts {
+        /// `spec.selector`; `None` selects nothing.
+        pub selector?: Option<LabelSelector>,
+        /// `status.disruptionsAllowed`; `None` if its controller has not said so yet.
+        pub allowed?: Option<i64>,
+    }
 
-/// A pod whose condition `Ready` is not true.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct NotReady {
-    /// The condition's `lastTransitionTime`, in Unix seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<i64>,
-    /// Why its first waiting container waits, such as `CrashLoopBackOff`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<String>,
-}
-
-/// Whether a number need not be written.
-fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
-    *number == N::default()
+    /// A pod whose condition `Ready` is not true.
+    pub struct NotReady {
+        /// The condition's `lastTransitionTime`, in Unix seconds.
+        pub since?: Option<i64>,
+        /// Why its first waiting container waits, such as `CrashLoopBackOff`.
+        pub waiting?: Option<String>,
+    }
 }
 
 impl PodFacts {
@@ -74,16 +56,14 @@ impl PodFacts {
     }
 }
 
-/// The pods of a Node, and whether its kubelet reports. Each is read only if it matters.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NodeFacts {
-    /// The pods' uids, read with one list instead of one by one; `None` if not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pods: Option<Vec<String>>,
-    /// Whether its kubelet reports; `None` if not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kubelet: Option<KubeletReport>,
+sparse! {
+    /// The pods of a Node, and whether its kubelet reports. Each is read only if it matters.
+    pub struct NodeFacts {
+        /// The pods' uids, read with one list instead of one by one; `None` if not read.
+        pub pods?: Option<Vec<String>>,
+        /// Whether its kubelet reports; `None` if not read.
+        pub kubelet?: Option<KubeletReport>,
+    }
 }
 
 /// What the condition Ready of a Node says about its kubelet.
@@ -109,41 +89,32 @@ impl NodeFacts {
     }
 }
 
-/// The desired and ready pods of a Deployment, StatefulSet, ReplicaSet, ReplicationController or DaemonSet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct WorkloadFacts {
-    /// `spec.replicas`, or a DaemonSet's `status.desiredNumberScheduled`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wanted: Option<i64>,
-    /// `spec.ordinals.start` of a StatefulSet: the ordinal of its first pod.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub first_ordinal: i64,
-    /// `status.readyReplicas`, or a DaemonSet's `status.numberReady`; zero if unset.
-    pub ready: i64,
-    /// Whether it has no `status`: then its readiness is unknown.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub without_status: bool,
-    /// `spec.paused` of a Deployment.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub paused: bool,
-    /// Of a Deployment and its ReplicaSets: the annotation `deployment.kubernetes.io/revision`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub revision: Option<NonZeroU32>,
-    /// A StatefulSet's claims.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claims: Option<ClaimTemplates>,
-    /// `spec.selector`; `None` if not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub selector: Option<LabelSelector>,
-    /// Which objects its program handles, if something limits them. Not of a ReplicaSet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limits: Option<Box<Limits>>,
-    /// Whether it is a driver of volumes that deletes files which it keeps by default.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub deletes_files: bool,
-    /// What its pods name that somebody must have made, and can't be created without (R9.44).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub requires: Vec<Required>,
+sparse! {
+    /// The desired and ready pods of a Deployment, StatefulSet, ReplicaSet, ReplicationController or DaemonSet.
+    pub struct WorkloadFacts {
+        /// `spec.replicas`, or a DaemonSet's `status.desiredNumberScheduled`.
+        pub wanted?: Option<i64>,
+        /// `spec.ordinals.start` of a StatefulSet: the ordinal of its first pod.
+        pub first_ordinal?: i64,
+        /// `status.readyReplicas`, or a DaemonSet's `status.numberReady`; zero if unset.
+        pub ready: i64,
+        /// Whether it has no `status`: then its readiness is unknown.
+        pub without_status?: bool,
+        /// `spec.paused` of a Deployment.
+        pub paused?: bool,
+        /// Of a Deployment and its ReplicaSets: the annotation `deployment.kubernetes.io/revision`.
+        pub revision?: Option<NonZeroU32>,
+        /// A StatefulSet's claims.
+        pub claims?: Option<ClaimTemplates>,
+        /// `spec.selector`; `None` if not read.
+        pub selector?: Option<LabelSelector>,
+        /// Which objects its program handles, if something limits them. Not of a ReplicaSet.
+        pub limits?: Option<Box<Limits>>,
+        /// Whether it is a driver of volumes that deletes files which it keeps by default.
+        pub deletes_files?: bool,
+        /// What its pods name that somebody must have made, and can't be created without (R9.44).
+        pub requires?: Vec<Required>,
+    }
 }
 
 /// The name of an object without which the API server creates no pod that names it (R9.44).
@@ -166,11 +137,11 @@ impl Required {
     }
 }
 
-/// What is used up of a ResourceQuota: `status.used` is more than `status.hard`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct QuotaFacts {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub exceeded: Vec<String>,
+sparse! {
+    /// What is used up of a ResourceQuota: `status.used` is more than `status.hard`.
+    pub struct QuotaFacts {
+        pub exceeded?: Vec<String>,
+    }
 }
 
 impl QuotaFacts {
@@ -186,46 +157,36 @@ impl QuotaFacts {
     }
 }
 
-/// What a StatefulSet says of its claims. They are named `<template>-<StatefulSet>-<ordinal>`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ClaimTemplates {
-    /// The names in `spec.volumeClaimTemplates`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub names: Vec<String>,
-    /// Whether `spec.persistentVolumeClaimRetentionPolicy.whenDeleted` is `Delete`.
-    pub deleted: bool,
-}
+sparse! {
+    /// What a StatefulSet says of its claims. They are named `<template>-<StatefulSet>-<ordinal>`.
+    pub struct ClaimTemplates {
+        /// The names in `spec.volumeClaimTemplates`.
+        pub names?: Vec<String>,
+        /// Whether `spec.persistentVolumeClaimRetentionPolicy.whenDeleted` is `Delete`.
+        pub deleted: bool,
+    }
 
-/// Who handles a Job's pods, and how many of them may fail.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct JobFacts {
-    /// `spec.managedBy`, unless it is the built-in controller.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub managed_by: Option<String>,
-    /// `spec.backoffLimit` less the pods that have failed: one more failure ends the Job if this is 0. `None` if it has
-    /// finished, or if that is unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failures_left: Option<i64>,
-    /// Whether a deleted pod may not count as failed: `spec.podFailurePolicy` or `spec.podReplacementPolicy` decides.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub judges_failures: bool,
-    /// `spec.ttlSecondsAfterFinished`; `None`: it stays.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seconds_after_finished: Option<i64>,
-    /// Whether it is complete or has failed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub finished: bool,
-    /// `spec.suspend`: it makes no pods.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub suspended: bool,
-    /// `status.active`, as far as a dump says it: how many of its pods have not ended.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub active: i64,
-    /// `spec.selector`; `None` if not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub selector: Option<LabelSelector>,
+    /// Who handles a Job's pods, and how many of them may fail.
+    pub struct JobFacts {
+        /// `spec.managedBy`, unless it is the built-in controller.
+        pub managed_by?: Option<String>,
+        /// `spec.backoffLimit` less the pods that have failed: one more failure ends the Job if this is 0. `None` if it
+        /// has finished, or if that is unknown.
+        pub failures_left?: Option<i64>,
+        /// Whether a deleted pod may not count as failed: `spec.podFailurePolicy` or `spec.podReplacementPolicy`
+        /// decides.
+        pub judges_failures?: bool,
+        /// `spec.ttlSecondsAfterFinished`; `None`: it stays.
+        pub seconds_after_finished?: Option<i64>,
+        /// Whether it is complete or has failed.
+        pub finished?: bool,
+        /// `spec.suspend`: it makes no pods.
+        pub suspended?: bool,
+        /// `status.active`, as far as a dump says it: how many of its pods have not ended.
+        pub active?: i64,
+        /// `spec.selector`; `None` if not read.
+        pub selector?: Option<LabelSelector>,
+    }
 }
 
 impl JobFacts {
@@ -233,53 +194,47 @@ impl JobFacts {
     pub(crate) const BUILT_IN: &'static str = "kubernetes.io/job-controller";
 }
 
-/// The holder of a Lease, and when it expires.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct LeaseFacts {
-    /// `spec.holderIdentity`; `None` if released.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub holder: Option<String>,
-    /// `spec.leaseDurationSeconds`: how long it is valid after a renewal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seconds: Option<i64>,
-    /// `spec.renewTime`, in Unix seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub renewed: Option<i64>,
-}
+sparse! {
+    /// The holder of a Lease, and when it expires.
+    pub struct LeaseFacts {
+        /// `spec.holderIdentity`; `None` if released.
+        pub holder?: Option<String>,
+        /// `spec.leaseDurationSeconds`: how long it is valid after a renewal.
+        pub seconds?: Option<i64>,
+        /// `spec.renewTime`, in Unix seconds.
+        pub renewed?: Option<i64>,
+    }
 
-/// The type of a Service, and what belongs to it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ServiceFacts {
-    /// `spec.type`.
-    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    /// `spec.clusterIPs`: the names of its IPAddresses.
-    #[serde(default, rename = "clusterIPs", skip_serializing_if = "Vec::is_empty")]
-    pub cluster_ips: Vec<String>,
-    /// `spec.ports`; empty if an older snapshot file lacks them, or a headless Service has none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ports: Vec<i64>,
-    /// `spec.selector`; `None` if it is unset, or an older snapshot file lacks it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub selector: Option<LabelSelector>,
-    /// Whether `spec.selector` is set, so that the endpoints controllers make its Endpoints and EndpointSlices.
-    #[serde(default)]
-    pub selects: bool,
+    /// The type of a Service, and what belongs to it.
+    pub struct ServiceFacts {
+        /// `spec.type`.
+        #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+        pub kind: Option<String>,
+        /// `spec.clusterIPs`: the names of its IPAddresses.
+        #[serde(default, rename = "clusterIPs", skip_serializing_if = "Vec::is_empty")]
+        pub cluster_ips: Vec<String>,
+        /// `spec.ports`; empty if an older snapshot file lacks them, or a headless Service has none.
+        pub ports?: Vec<i64>,
+        /// `spec.selector`; `None` if it is unset, or an older snapshot file lacks it.
+        pub selector?: Option<LabelSelector>,
+        /// Whether `spec.selector` is set, so that the endpoints controllers make its Endpoints and EndpointSlices.
+        #[serde(default)]
+        pub selects: bool,
+    }
 }
 
 /// That a ServiceAccount's token Secrets were read: they have [`TokenFacts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct AccountFacts {}
 
-/// The ServiceAccount of a Secret of the type `kubernetes.io/service-account-token`, from its annotations.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct TokenFacts {
-    /// The name of the ServiceAccount.
-    pub account: String,
-    /// Its uid; `None` if the Secret doesn't say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uid: Option<String>,
+sparse! {
+    /// The ServiceAccount of a Secret of the type `kubernetes.io/service-account-token`, from its annotations.
+    pub struct TokenFacts {
+        /// The name of the ServiceAccount.
+        pub account: String,
+        /// Its uid; `None` if the Secret doesn't say.
+        pub uid?: Option<String>,
+    }
 }
 
 impl TokenFacts {
@@ -287,14 +242,14 @@ impl TokenFacts {
     pub const TYPE: &'static str = "kubernetes.io/service-account-token";
 }
 
-/// The endpoints of an EndpointSlice. The label [`SliceFacts::SERVICE`] names its Service.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct SliceFacts {
-    /// How many endpoints are ready; endpoints without that condition count as ready.
-    pub ready: u64,
-    /// The pods behind them (`targetRef`), by name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pods: Vec<String>,
+sparse! {
+    /// The endpoints of an EndpointSlice. The label [`SliceFacts::SERVICE`] names its Service.
+    pub struct SliceFacts {
+        /// How many endpoints are ready; endpoints without that condition count as ready.
+        pub ready: u64,
+        /// The pods behind them (`targetRef`), by name.
+        pub pods?: Vec<String>,
+    }
 }
 
 impl SliceFacts {

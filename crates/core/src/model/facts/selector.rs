@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LabelSelector(pub Vec<LabelRequirement>);
 
-/// One requirement; `matchLabels` become `In` with one value.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct LabelRequirement {
-    pub key: String,
-    /// `In`, `NotIn`, `Exists`, `DoesNotExist`; in texts also `Gt` and `Lt`, with a whole number.
-    pub operator: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub values: Vec<String>,
+sparse! {
+    /// One requirement; `matchLabels` become `In` with one value.
+    pub struct LabelRequirement {
+        pub key: String,
+        /// `In`, `NotIn`, `Exists`, `DoesNotExist`; in texts also `Gt` and `Lt`, with a whole number.
+        pub operator: String,
+        pub values?: Vec<String>,
+    }
 }
 
 impl LabelSelector {

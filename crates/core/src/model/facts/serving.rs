@@ -13,15 +13,14 @@ pub(crate) const CONTENT_FAILURE: &str = "NamespaceDeletionContentFailure";
 /// The condition of a Namespace that says which finalizers are left in it.
 pub(crate) const FINALIZERS_REMAIN: &str = "NamespaceFinalizersRemaining";
 
-/// A condition of `status.conditions` that is true.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Condition {
-    #[serde(rename = "type")]
-    pub kind: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub reason: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub message: String,
+sparse! {
+    /// A condition of `status.conditions` that is true.
+    pub struct Condition {
+        #[serde(rename = "type")]
+        pub kind: String,
+        pub reason?: String,
+        pub message?: String,
+    }
 }
 
 impl Condition {
@@ -143,18 +142,18 @@ impl Backend {
     }
 }
 
-/// What delays the deletion of a Namespace (R1.25).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct NamespaceFacts {
-    /// `spec.finalizers`.
-    #[serde(default)]
-    pub finalizers: Vec<String>,
-    /// The conditions that are true; for a terminating Namespace, why it still exists.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conditions: Vec<Condition>,
-    /// The deletion policies of ACK's services for what is in it: `s3` → `retain`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub ack: BTreeMap<String, String>,
+sparse! {
+    /// What delays the deletion of a Namespace (R1.25).
+    pub struct NamespaceFacts {
+        /// `spec.finalizers`.
+        #[serde(default)]
+        pub finalizers: Vec<String>,
+        /// The conditions that are true; for a terminating Namespace, why it still exists.
+        pub conditions?: Vec<Condition>,
+        /// The deletion policies of ACK's services for what is in it: `s3` → `retain`.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub ack: BTreeMap<String, String>,
+    }
 }
 
 impl NamespaceFacts {
@@ -164,29 +163,26 @@ impl NamespaceFacts {
     }
 }
 
-/// What a CustomResourceDefinition defines, and whether deleting it deletes instances (R1.26).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct DefinitionFacts {
-    /// `spec.group`.
-    pub group: String,
-    /// `spec.names.kind`.
-    pub kind: String,
-    /// `spec.names.plural`.
-    pub plural: String,
-    /// Whether the condition Established is true.
-    pub established: bool,
-    /// The webhook that converts between versions, if there is one and there are several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conversion: Option<Box<Backend>>,
-    /// The version that its instances are stored in, if no version is served: nobody can read them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unserved: Option<Box<StoredVersion>>,
-    /// Whether its spec has changed since it was made: its schema may refuse what was stored before.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub revised: bool,
-    /// The conditions that are true.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conditions: Vec<Condition>,
+sparse! {
+    /// What a CustomResourceDefinition defines, and whether deleting it deletes instances (R1.26).
+    pub struct DefinitionFacts {
+        /// `spec.group`.
+        pub group: String,
+        /// `spec.names.kind`.
+        pub kind: String,
+        /// `spec.names.plural`.
+        pub plural: String,
+        /// Whether the condition Established is true.
+        pub established: bool,
+        /// The webhook that converts between versions, if there is one and there are several.
+        pub conversion?: Option<Box<Backend>>,
+        /// The version that its instances are stored in, if no version is served: nobody can read them.
+        pub unserved?: Option<Box<StoredVersion>>,
+        /// Whether its spec has changed since it was made: its schema may refuse what was stored before.
+        pub revised?: bool,
+        /// The conditions that are true.
+        pub conditions?: Vec<Condition>,
+    }
 }
 
 /// The version of a CustomResourceDefinition in which its instances are stored.
@@ -214,44 +210,36 @@ impl DefinitionFacts {
     }
 }
 
-/// The group version of an APIService, and whether it is available.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ApiServiceFacts {
-    /// `spec.group`.
-    pub group: String,
-    /// `spec.version`.
-    pub version: String,
-    /// `spec.service`; `None` if the API server serves it itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub service: Option<Backend>,
-    /// The status of the condition Available; `None` if missing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub available: Option<bool>,
-    /// Since when the condition has this status, in Unix seconds, as small as that is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<NonZeroU32>,
-    /// The condition's reason.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub reason: String,
-    /// The condition's message.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub message: String,
-}
+sparse! {
+    /// The group version of an APIService, and whether it is available.
+    pub struct ApiServiceFacts {
+        /// `spec.group`.
+        pub group: String,
+        /// `spec.version`.
+        pub version: String,
+        /// `spec.service`; `None` if the API server serves it itself.
+        pub service?: Option<Backend>,
+        /// The status of the condition Available; `None` if missing.
+        pub available?: Option<bool>,
+        /// Since when the condition has this status, in Unix seconds, as small as that is.
+        pub since?: Option<NonZeroU32>,
+        /// The condition's reason.
+        pub reason?: String,
+        /// The condition's message.
+        pub message?: String,
+    }
 
-/// Who uses a ResourceClaim.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ResourceClaimFacts {
-    /// The names of the pods in `status.reservedFor`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pods: Vec<String>,
-}
+    /// Who uses a ResourceClaim.
+    pub struct ResourceClaimFacts {
+        /// The names of the pods in `status.reservedFor`.
+        pub pods?: Vec<String>,
+    }
 
-/// The addresses that a ServiceCIDR offers to Services.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ServiceCidrFacts {
-    /// `spec.cidrs`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ranges: Vec<String>,
+    /// The addresses that a ServiceCIDR offers to Services.
+    pub struct ServiceCidrFacts {
+        /// `spec.cidrs`.
+        pub ranges?: Vec<String>,
+    }
 }
 
 impl ServiceCidrFacts {

@@ -2,40 +2,30 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What decides how a PersistentVolume is deleted, and what is deleted with it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct VolumeFacts {
-    /// `spec.persistentVolumeReclaimPolicy`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reclaim_policy: Option<Box<str>>,
-    /// `spec.claimRef` as `namespace/name`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim: Option<Box<str>>,
-    /// `spec.claimRef.uid`: without one, it waits for a claim of that name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim_uid: Option<Box<str>>,
-    /// `status.phase`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phase: Option<Box<str>>,
-    /// Who deletes it once its claim is gone, if its reclaim policy says so; `None` if that was not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deleted_by: Option<VolumeDeleter>,
-    /// Where a CSI driver has its data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub csi: Option<Box<CsiVolume>>,
-    /// `status.message`, if its phase is Failed: why its data could not be deleted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Box<str>>,
-    /// `spec.volumeAttributesClassName`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attributes_class: Option<Box<str>>,
-    /// The Nodes that its data is on, by their names or host names: those that `spec.nodeAffinity` demands.
-    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
-    pub nodes: Box<[String]>,
-    /// What else says where its data is, or what becomes of it. Few volumes have that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data: Option<Box<VolumeData>>,
+sparse! {
+    /// What decides how a PersistentVolume is deleted, and what is deleted with it.
+    pub struct VolumeFacts {
+        /// `spec.persistentVolumeReclaimPolicy`.
+        pub reclaim_policy?: Option<Box<str>>,
+        /// `spec.claimRef` as `namespace/name`.
+        pub claim?: Option<Box<str>>,
+        /// `spec.claimRef.uid`: without one, it waits for a claim of that name.
+        pub claim_uid?: Option<Box<str>>,
+        /// `status.phase`.
+        pub phase?: Option<Box<str>>,
+        /// Who deletes it once its claim is gone, if its reclaim policy says so; `None` if that was not read.
+        pub deleted_by?: Option<VolumeDeleter>,
+        /// Where a CSI driver has its data.
+        pub csi?: Option<Box<CsiVolume>>,
+        /// `status.message`, if its phase is Failed: why its data could not be deleted.
+        pub failure?: Option<Box<str>>,
+        /// `spec.volumeAttributesClassName`.
+        pub attributes_class?: Option<Box<str>>,
+        /// The Nodes that its data is on, by their names or host names: those that `spec.nodeAffinity` demands.
+        pub nodes?: Box<[String]>,
+        /// What else says where its data is, or what becomes of it. Few volumes have that.
+        pub data?: Option<Box<VolumeData>>,
+    }
 }
 
 /// A volume of a CSI driver.
@@ -77,12 +67,12 @@ impl VolumeData {
     pub const DELETES_FILES: &'static str = "--delete-access-point-root-dir";
 }
 
-/// What a StorageClass says of the data of its volumes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StorageClassFacts {
-    /// The provisioner keeps the data of a volume that it deletes; only one of NFS does so.
-    pub keeps_data: bool,
+sparse! {
+    /// What a StorageClass says of the data of its volumes.
+    pub struct StorageClassFacts {
+        /// The provisioner keeps the data of a volume that it deletes; only one of NFS does so.
+        pub keeps_data: bool,
+    }
 }
 
 impl StorageClassFacts {
@@ -212,41 +202,31 @@ impl VolumeDeleter {
     }
 }
 
-/// The volume of a PersistentVolumeClaim.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ClaimFacts {
-    /// `spec.volumeName`; `None` if not bound.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub volume: Option<String>,
-    /// `spec.volumeAttributesClassName`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attributes_class: Option<String>,
-}
+sparse! {
+    /// The volume of a PersistentVolumeClaim.
+    pub struct ClaimFacts {
+        /// `spec.volumeName`; `None` if not bound.
+        pub volume?: Option<String>,
+        /// `spec.volumeAttributesClassName`.
+        pub attributes_class?: Option<String>,
+    }
 
-/// The content and source of a VolumeSnapshot.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SnapshotFacts {
-    /// `status.boundVolumeSnapshotContentName`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
-    /// The claim that it is being taken of: `spec.source.persistentVolumeClaimName`, as long as `status.readyToUse` is
-    /// not true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub taken_of: Option<String>,
-}
+    /// The content and source of a VolumeSnapshot.
+    pub struct SnapshotFacts {
+        /// `status.boundVolumeSnapshotContentName`.
+        pub content?: Option<String>,
+        /// The claim that it is being taken of: `spec.source.persistentVolumeClaimName`, as long as `status.readyToUse`
+        /// is not true.
+        pub taken_of?: Option<String>,
+    }
 
-/// What happens to the data of a deleted VolumeSnapshotContent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SnapshotContentFacts {
-    /// `spec.deletionPolicy`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deletion_policy: Option<String>,
-    /// `spec.volumeSnapshotRef` as `namespace/name`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snapshot: Option<String>,
+    /// What happens to the data of a deleted VolumeSnapshotContent.
+    pub struct SnapshotContentFacts {
+        /// `spec.deletionPolicy`.
+        pub deletion_policy?: Option<String>,
+        /// `spec.volumeSnapshotRef` as `namespace/name`.
+        pub snapshot?: Option<String>,
+    }
 }
 
 #[cfg(test)]

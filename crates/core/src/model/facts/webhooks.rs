@@ -1,66 +1,58 @@
 //! Admission webhooks: which operations on which resources they are called for.
 
-use serde::{Deserialize, Serialize};
-
 use super::{selector::LabelSelector, serving::Backend};
 use crate::model::resources::Resource;
 
-/// The webhooks of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct WebhookFacts {
-    /// `webhooks`.
-    #[serde(default)]
-    pub webhooks: Vec<Webhook>,
-}
+sparse! {
+    /// The webhooks of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
+    pub struct WebhookFacts {
+        /// `webhooks`.
+        #[serde(default)]
+        pub webhooks: Vec<Webhook>,
+    }
 
-/// One admission webhook.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Webhook {
-    pub name: String,
-    /// `clientConfig`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub backend: Option<Backend>,
-    /// Whether a request fails if the webhook can't be called: `failurePolicy` Fail, or unset.
-    pub required: bool,
-    /// Whether selectors or `matchConditions` limit it to some objects.
-    pub selective: bool,
-    /// `namespaceSelector`, if it has requirements.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespaces: Option<LabelSelector>,
-    /// `objectSelector`, if it has requirements.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub objects: Option<LabelSelector>,
-    /// Whether it has `matchConditions` that are not the constant `true`.
-    #[serde(default)]
-    pub conditional: bool,
-    /// Whether one of its `matchConditions` is the constant `false`: it is called for nothing.
-    #[serde(default)]
-    pub never: bool,
-    /// Whether its rules match only the versions they name: `matchPolicy` Exact.
-    #[serde(default)]
-    pub exact: bool,
-    /// `rules`.
-    #[serde(default)]
-    pub rules: Vec<WebhookRule>,
-}
+    /// One admission webhook.
+    pub struct Webhook {
+        pub name: String,
+        /// `clientConfig`.
+        pub backend?: Option<Backend>,
+        /// Whether a request fails if the webhook can't be called: `failurePolicy` Fail, or unset.
+        pub required: bool,
+        /// Whether selectors or `matchConditions` limit it to some objects.
+        pub selective: bool,
+        /// `namespaceSelector`, if it has requirements.
+        pub namespaces?: Option<LabelSelector>,
+        /// `objectSelector`, if it has requirements.
+        pub objects?: Option<LabelSelector>,
+        /// Whether it has `matchConditions` that are not the constant `true`.
+        #[serde(default)]
+        pub conditional: bool,
+        /// Whether one of its `matchConditions` is the constant `false`: it is called for nothing.
+        #[serde(default)]
+        pub never: bool,
+        /// Whether its rules match only the versions they name: `matchPolicy` Exact.
+        #[serde(default)]
+        pub exact: bool,
+        /// `rules`.
+        #[serde(default)]
+        pub rules: Vec<WebhookRule>,
+    }
 
-/// One rule of a webhook.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct WebhookRule {
-    /// `apiGroups`.
-    pub groups: Vec<String>,
-    /// `apiVersions`.
-    pub versions: Vec<String>,
-    /// Including subresources: `pods`, `pods/status`, `pods/*`, `*/scale`.
-    pub resources: Vec<String>,
-    /// `CREATE`, `UPDATE`, `DELETE`, `CONNECT`.
-    pub operations: Vec<String>,
-    /// `Cluster`, `Namespaced` or `*`; unset means `*`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scope: Option<String>,
-    /// `resourceNames` of a policy's rule; empty: all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub names: Vec<String>,
+    /// One rule of a webhook.
+    pub struct WebhookRule {
+        /// `apiGroups`.
+        pub groups: Vec<String>,
+        /// `apiVersions`.
+        pub versions: Vec<String>,
+        /// Including subresources: `pods`, `pods/status`, `pods/*`, `*/scale`.
+        pub resources: Vec<String>,
+        /// `CREATE`, `UPDATE`, `DELETE`, `CONNECT`.
+        pub operations: Vec<String>,
+        /// `Cluster`, `Namespaced` or `*`; unset means `*`.
+        pub scope?: Option<String>,
+        /// `resourceNames` of a policy's rule; empty: all.
+        pub names?: Vec<String>,
+    }
 }
 
 pub(super) const ADMISSION: &str = "admissionregistration.k8s.io";
