@@ -3,14 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use petgraph::{algo::kosaraju_scc, graph::DiGraph};
-
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::json;
 
 use crate::{
     command_line::ShellCommand,
-    graph::cycles::ownership_cycles,
+    graph::cycles::{cycles, ownership_cycles},
     model::{ObjectId, Reference, Snapshot, Symbol},
     plan::plan,
     server::Propagation,
@@ -295,26 +293,7 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
 pub(super) fn deadlocks(snapshot: &Snapshot, projection: &Projection) -> Vec<Vec<ObjectId>> {
     let stuck: Vec<ObjectId> =
         snapshot.objects().map(|(id, _)| id).filter(|id| projection.waits_in_cycle(*id)).collect();
-    let mut edges: DiGraph<ObjectId, ()> = DiGraph::new();
-    let index: FxHashMap<ObjectId, _> = stuck.iter().map(|id| (*id, edges.add_node(*id))).collect();
-    for id in &stuck {
-        for other in projection.waits_for(*id) {
-            if let Some(to) = index.get(other) {
-                edges.add_edge(index[id], *to, ());
-            }
-        }
-    }
-    let mut circles: Vec<Vec<ObjectId>> = kosaraju_scc(&edges)
-        .into_iter()
-        .filter(|circle| circle.len() > 1 || edges.contains_edge(circle[0], circle[0]))
-        .map(|circle| {
-            let mut members: Vec<ObjectId> = circle.into_iter().map(|node| edges[node]).collect();
-            members.sort_unstable();
-            members
-        })
-        .collect();
-    circles.sort_unstable();
-    circles
+    cycles(&stuck, |id| projection.waits_for(id).iter().copied())
 }
 
 /// Live blockers that the collector can't delete, because it can't unblock them: the API server refuses a PATCH that

@@ -1,13 +1,50 @@
-//! Ownership cycles: the collector never deletes a member of one on its own (R5.12).
+//! What leads to itself: ownership cycles, whose members the collector never deletes on its own (R5.12), and others.
 
-use petgraph::{algo::kosaraju_scc, graph::DiGraph};
+use std::hash::Hash;
+
+use petgraph::{
+    algo::kosaraju_scc,
+    graph::{DiGraph, NodeIndex},
+};
+use rustc_hash::FxHashMap;
 
 use crate::model::{ObjectId, Snapshot};
 
 use super::owner_graph::OwnerGraph;
 
-/// Ownership cycles by uid: strongly connected sets of at least two objects, and objects that own themselves. Members
-/// and cycles are in snapshot order.
+/// These items in sets whose members lead to each other, each in one.
+pub(crate) fn components<T: Copy + Eq + Hash, I: IntoIterator<Item = T>>(
+    items: &[T],
+    leads_to: impl Fn(T) -> I,
+) -> Vec<Vec<T>> {
+    let mut edges: DiGraph<T, ()> = DiGraph::with_capacity(items.len(), items.len());
+    let places: FxHashMap<T, NodeIndex> = items.iter().map(|item| (*item, edges.add_node(*item))).collect();
+    for item in items {
+        for next in leads_to(*item) {
+            if let Some(to) = places.get(&next) {
+                edges.add_edge(places[item], *to, ());
+            }
+        }
+    }
+    // Kosaraju's algorithm is iterative here; Tarjan's would recurse along the longest chain of owners.
+    let components = kosaraju_scc(&edges).into_iter();
+    components.map(|members| members.into_iter().map(|place| edges[place]).collect()).collect()
+}
+
+/// The cycles among these items: at least two that lead to each other, or one that leads to itself. All are sorted.
+pub(crate) fn cycles<T: Copy + Ord + Hash, I: IntoIterator<Item = T>>(
+    items: &[T],
+    leads_to: impl Fn(T) -> I,
+) -> Vec<Vec<T>> {
+    let leads_to_itself = |item: T| leads_to(item).into_iter().any(|next| next == item);
+    let mut cycles = components(items, &leads_to);
+    cycles.retain(|members| members.len() > 1 || leads_to_itself(members[0]));
+    cycles.iter_mut().for_each(|members| members.sort_unstable());
+    cycles.sort_unstable();
+    cycles
+}
+
+/// Ownership cycles by uid.
 pub(crate) fn ownership_cycles(snapshot: &Snapshot, graph: &OwnerGraph) -> Vec<Vec<ObjectId>> {
     // Only objects with both owners and dependents can be part of a cycle.
     let candidates: Vec<ObjectId> = snapshot
@@ -15,30 +52,5 @@ pub(crate) fn ownership_cycles(snapshot: &Snapshot, graph: &OwnerGraph) -> Vec<V
         .filter(|(id, object)| !object.owners.is_empty() && !graph.dependents((*id).into()).is_empty())
         .map(|(id, _)| id)
         .collect();
-    let mut edges: DiGraph<ObjectId, ()> = DiGraph::with_capacity(candidates.len(), candidates.len());
-    let mut index_of = vec![None; snapshot.len()];
-    for candidate in &candidates {
-        index_of[candidate.index()] = Some(edges.add_node(*candidate));
-    }
-    let mut owns_itself = vec![false; snapshot.len()];
-    for owner in &candidates {
-        for dependent in graph.dependents((*owner).into()) {
-            owns_itself[owner.index()] |= dependent == owner;
-            if let (Some(from), Some(to)) = (index_of[owner.index()], index_of[dependent.index()]) {
-                edges.add_edge(from, to, ());
-            }
-        }
-    }
-    // Kosaraju's algorithm is iterative here; Tarjan's would recurse along the longest chain of owners.
-    let mut cycles: Vec<Vec<ObjectId>> = kosaraju_scc(&edges)
-        .into_iter()
-        .map(|component| {
-            let mut members: Vec<ObjectId> = component.into_iter().map(|index| edges[index]).collect();
-            members.sort_unstable();
-            members
-        })
-        .filter(|members| members.len() > 1 || owns_itself[members[0].index()])
-        .collect();
-    cycles.sort_unstable();
-    cycles
+    cycles(&candidates, |owner| graph.dependents(owner.into()).iter().copied())
 }

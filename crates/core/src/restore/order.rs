@@ -3,11 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use petgraph::{
-    algo::kosaraju_scc,
-    graph::{DiGraph, NodeIndex},
-};
 use rustc_hash::FxHashMap;
+
+use crate::graph::cycles::components;
 
 /// The kinds that are created early or late, with the sources.
 const RANKS: &[(u8, &str, &[&str])] = &[
@@ -166,20 +164,8 @@ impl<'a> Search<'a> {
     /// If no item is ready, there are cycles. Of each cycle that waits for nothing outside of it, one member is created
     /// without its references into the cycle.
     fn open_circles(&mut self) {
-        let mut graph: DiGraph<usize, ()> = DiGraph::new();
-        let mut nodes: FxHashMap<usize, NodeIndex> = FxHashMap::default();
         let left: Vec<usize> = self.wanted.iter().copied().filter(|item| !self.placed[*item]).collect();
-        for item in &left {
-            nodes.insert(*item, graph.add_node(*item));
-        }
-        for item in &left {
-            for need in self.open_needs(*item) {
-                graph.add_edge(nodes[item], nodes[&need.item], ());
-            }
-        }
-        // Kosaraju's algorithm is iterative here; Tarjan's would recurse as deep as the longest chain of owners.
-        let components: Vec<Vec<usize>> =
-            kosaraju_scc(&graph).into_iter().map(|nodes| nodes.into_iter().map(|node| graph[node]).collect()).collect();
+        let components = components(&left, |item| self.open_needs(item).map(|need| need.item));
         let mut component_of: FxHashMap<usize, usize> = FxHashMap::default();
         for (index, members) in components.iter().enumerate() {
             component_of.extend(members.iter().map(|member| (*member, index)));

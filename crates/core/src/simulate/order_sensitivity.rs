@@ -14,11 +14,10 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use petgraph::{algo::kosaraju_scc, graph::DiGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    graph::{NodeId, Verdict},
+    graph::{NodeId, Verdict, cycles::cycles},
     model::{Object, ObjectId, Reference, Symbol},
     server::{OwnDelete, Propagation, Stored},
 };
@@ -323,8 +322,9 @@ impl Survey<'_, '_, '_> {
                 self.order_sensitive.insert(object);
             }
         }
-        let cyclic = self.cyclic();
-        self.order_sensitive.extend(cyclic);
+        let objects: Vec<ObjectId> = self.possible_deletions.keys().copied().collect();
+        let cyclic = cycles(&objects, |object| self.owners(object));
+        self.order_sensitive.extend(cyclic.into_iter().flatten());
     }
 
     /// Whether an object within reach has any property that makes its outcome hard to predict.
@@ -411,26 +411,5 @@ impl Survey<'_, '_, '_> {
             _ => false,
         };
         self.possible_deletions.contains_key(&id) || !self.references(id).iter().all(harmless)
-    }
-
-    /// Objects that may be deleted and are part of a cycle.
-    fn cyclic(&self) -> Vec<ObjectId> {
-        let mut edges: DiGraph<ObjectId, ()> =
-            DiGraph::with_capacity(self.possible_deletions.len(), self.possible_deletions.len());
-        let places: FxHashMap<ObjectId, _> =
-            self.possible_deletions.keys().map(|object| (*object, edges.add_node(*object))).collect();
-        let mut cyclic: Vec<ObjectId> = Vec::new();
-        for (object, place) in &places {
-            for owner in self.owners(*object) {
-                if owner == *object {
-                    cyclic.push(owner);
-                } else if let Some(above) = places.get(&owner) {
-                    edges.add_edge(*above, *place, ());
-                }
-            }
-        }
-        let cycles = kosaraju_scc(&edges).into_iter().filter(|members| members.len() > 1);
-        cyclic.extend(cycles.flatten().map(|place| edges[place]));
-        cyclic
     }
 }
