@@ -35,7 +35,7 @@ pub struct Document<'a> {
 }
 
 /// An object, or a uid without an object.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Node<'a> {
     #[serde(flatten)]
@@ -196,26 +196,6 @@ fn codes(marks: Vec<Mark>) -> Vec<&'static str> {
     codes
 }
 
-impl<'a> Node<'a> {
-    /// With nothing but its name.
-    fn named(object: ObjectJson<'a>) -> Self {
-        Node {
-            object,
-            created: None,
-            ready: None,
-            status: None,
-            restarts: None,
-            status_unread: false,
-            terminating: false,
-            finalizers: Vec::new(),
-            marks: Vec::new(),
-            is_virtual: false,
-            outside: false,
-            more: None,
-        }
-    }
-}
-
 fn object_node(snapshot: &Snapshot, id: ObjectId) -> Node<'_> {
     let object = snapshot.object(id);
     let mut marks = Vec::new();
@@ -224,11 +204,12 @@ fn object_node(snapshot: &Snapshot, id: ObjectId) -> Node<'_> {
         marks.extend(state.orphaning.then_some("orphaning"));
     }
     Node {
+        object: ObjectJson::of(snapshot, id),
         created: object.created.get().and_then(|created| Some(jiff::Timestamp::from_second(created).ok()?.to_string())),
         terminating: object.terminating(),
         finalizers: object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)).collect(),
         marks,
-        ..Node::named(ObjectJson::of(snapshot, id))
+        ..Node::default()
     }
 }
 
@@ -240,7 +221,7 @@ fn virtual_node<'a>(snapshot: &'a Snapshot, reference: &'a Reference, outside: b
         name: snapshot.text(reference.name),
         uid: snapshot.text(reference.uid),
     };
-    Node { is_virtual: true, outside, ..Node::named(object) }
+    Node { object, is_virtual: true, outside, ..Node::default() }
 }
 
 /// The graph in the DOT language.

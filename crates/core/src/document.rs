@@ -68,7 +68,7 @@ impl Head {
 }
 
 /// Identifies an object in a document, alone or flattened into more fields.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectJson<'a> {
     pub api_version: String,

@@ -69,6 +69,15 @@ impl<'de, T: Take<'de>> DeserializeSeed<'de> for Any<T> {
     }
 }
 
+/// What a visitor makes of each sort of scalar.
+macro_rules! scalars {
+    ($($visit:ident($($value:ident: $type:ty)?): $scalar:expr;)*) => {
+        $(fn $visit<E>(self, $($value: $type)?) -> Result<T::Value, E> {
+            Ok(self.0.scalar($scalar))
+        })*
+    };
+}
+
 impl<'de, T: Take<'de>> Visitor<'de> for Any<T> {
     type Value = T::Value;
 
@@ -76,44 +85,17 @@ impl<'de, T: Take<'de>> Visitor<'de> for Any<T> {
         f.write_str("any value")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<T::Value, E> {
-        Ok(self.0.scalar(Scalar::Bool(value)))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<T::Value, E> {
-        Ok(self.0.scalar(Scalar::Number(value.into())))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<T::Value, E> {
-        Ok(self.0.scalar(Scalar::Number(value.into())))
-    }
-
-    fn visit_i128<E>(self, value: i128) -> Result<T::Value, E> {
-        Ok(self.0.scalar(Scalar::Large(value.to_string())))
-    }
-
-    fn visit_u128<E>(self, value: u128) -> Result<T::Value, E> {
-        Ok(self.0.scalar(Scalar::Large(value.to_string())))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<T::Value, E> {
-        Ok(self.0.scalar(Number::from_f64(value).map_or(Scalar::Odd, Scalar::Number)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<T::Value, E> {
-        Ok(self.0.scalar(Scalar::Text(text)))
-    }
-
-    fn visit_bytes<E>(self, _: &[u8]) -> Result<T::Value, E> {
-        Ok(self.0.scalar(Scalar::Odd))
-    }
-
-    fn visit_none<E>(self) -> Result<T::Value, E> {
-        Ok(self.0.scalar(Scalar::Null))
-    }
-
-    fn visit_unit<E>(self) -> Result<T::Value, E> {
-        Ok(self.0.scalar(Scalar::Null))
+    scalars! {
+        visit_bool(value: bool): Scalar::Bool(value);
+        visit_i64(value: i64): Scalar::Number(value.into());
+        visit_u64(value: u64): Scalar::Number(value.into());
+        visit_i128(value: i128): Scalar::Large(value.to_string());
+        visit_u128(value: u128): Scalar::Large(value.to_string());
+        visit_f64(value: f64): Number::from_f64(value).map_or(Scalar::Odd, Scalar::Number);
+        visit_str(text: &str): Scalar::Text(text);
+        visit_bytes(_value: &[u8]): Scalar::Odd;
+        visit_none(): Scalar::Null;
+        visit_unit(): Scalar::Null;
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {

@@ -1,7 +1,5 @@
 //! An object's metadata as written in a dump, interned. Malformed values are kept as far as possible.
 
-use std::sync::Arc;
-
 use serde::de::{MapAccess, SeqAccess};
 use serde_json::{Map, Value, json};
 
@@ -10,7 +8,7 @@ use super::{
     capture::{Capture, KeyFilter},
 };
 use gc_core::model::{
-    MaybeSeconds, Object, Reference, ResourceId, ResourceVersion, Strings, Symbol,
+    Object, Reference, ResourceVersion, Strings, Symbol,
     effects::{Policy, Spared, TRACKING_ID, application_named},
     facts::{Setter, contains_setters, is_read_annotation, read_setters},
 };
@@ -21,7 +19,7 @@ const OF_ANNOTATIONS: KeyFilter = |level, key| level > 0 || is_read_annotation(k
 const OF_MANAGED_FIELDS: KeyFilter = contains_setters;
 
 /// The parts of `metadata` that are kept. A field that is missing or of the wrong type is empty.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Metadata {
     /// Its resource is not known yet.
     pub object: Object,
@@ -32,32 +30,6 @@ pub(super) struct Metadata {
     /// What tells who set its finalizers.
     managed_fields: Option<Value>,
     has_finalizers: bool,
-}
-
-impl Default for Metadata {
-    fn default() -> Self {
-        Metadata {
-            object: Object {
-                resource: ResourceId(0),
-                namespace: Symbol::EMPTY,
-                name: Symbol::EMPTY,
-                uid: Symbol::EMPTY,
-                resource_version: ResourceVersion::default(),
-                created: MaybeSeconds::default(),
-                deleted: MaybeSeconds::default(),
-                grace: MaybeSeconds::default(),
-                finalizers: Arc::default(),
-                owners: Arc::default(),
-                labels: Arc::default(),
-                spared: Spared::default(),
-                tracked_by: Symbol::EMPTY,
-            },
-            bad_times: Vec::new(),
-            annotations: None,
-            managed_fields: None,
-            has_finalizers: false,
-        }
-    }
 }
 
 /// The keys of `metadata` that are read.

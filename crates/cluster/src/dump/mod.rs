@@ -5,7 +5,7 @@
 //! document  reads one document: objects, lists     collect     collects all objects, validated
 //! metadata  reads its metadata (any, capture: values of any type)
 //! plain     turns objects into a snapshot (with served, definition, guess)
-//! kustomize what `kubectl kustomize` prints           snapshot_file  reads and writes whole snapshots
+//! snapshot_file  reads and writes whole snapshots
 //! ```
 
 mod any;
@@ -18,7 +18,6 @@ mod error;
 pub mod fuzzing;
 mod guess;
 mod input;
-mod kustomize;
 mod metadata;
 mod pieces;
 mod places;
@@ -29,8 +28,7 @@ mod text;
 pub mod yaml;
 
 pub use error::{DumpError, Place};
-pub use input::{EXAMPLE, Examples, Fetch, ReadOptions};
-pub use kustomize::kustomized;
+pub use input::{EXAMPLE, Examples, Fetch, ReadOptions, kustomized};
 pub use snapshot_file::write;
 pub use snapshot_file::{folder_of, write_to_path};
 

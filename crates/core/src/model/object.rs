@@ -34,7 +34,7 @@ pub struct Coordinate {
 }
 
 /// The metadata of an object that decides what a delete does to it, and its labels for selectors.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Object {
     /// The resource that it is stored under, in the version that the collector picks (R2.1).
     pub resource: ResourceId,

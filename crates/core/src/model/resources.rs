@@ -17,7 +17,7 @@ pub fn group_of(api_version: &str) -> &str {
 }
 
 /// The index of a resource in its [`Resources`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct ResourceId(pub u32);
 
 impl ResourceId {
