@@ -3,14 +3,12 @@
 //! ```text
 //! scene      the objects by kind, and what is known of them     removal  what goes: when, why, and with what
 //! settings   what nobody can read of the controllers            refused  which removals admission may refuse
-//! jobs, cron_jobs, replica_sets, revisions, pods, volumes, claims, certificates, tokens, account_tokens, leases
-//!            each finds what one controller removes
+//! jobs, replica_sets, revisions, pods, volumes, claims, certificates, tokens, leases
+//!            each finds what one or two controllers remove
 //! ```
 
-mod account_tokens;
 mod certificates;
 mod claims;
-mod cron_jobs;
 mod jobs;
 mod leases;
 mod pods;
@@ -65,11 +63,11 @@ pub fn forecast(snapshot: &Snapshot, settings: &Settings, now: i64) -> Forecast 
     claims::find(&scene, &mut found);
     certificates::find(&scene, &mut found);
     tokens::find(&scene, &mut found);
-    account_tokens::find(&scene, &mut found);
+    tokens::find_of_accounts(&scene, &mut found);
     leases::find(&scene, &graph, &mut found);
     pods::find(&scene, &mut found);
     // These count objects, some of which others remove meanwhile.
-    cron_jobs::find(&scene, &mut found);
+    jobs::find_above_limits(&scene, &mut found);
     pods::find_terminated(&scene, &graph, &mut found);
     let Found { mut removals, stays } = found;
     let manager_away = why_manager_away(&context, read_at);
