@@ -2,13 +2,7 @@
 
 use std::fs;
 
-use super::run::{Ran, gc, write};
-
-#[track_caller]
-fn describe(ran: &Ran) -> &str {
-    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
-    ran.err.strip_prefix("error: ").expect("an error").trim_end()
-}
+use super::run::{describe, gc, write};
 
 #[test]
 fn what_to_archive_and_where_to_has_to_be_said() {

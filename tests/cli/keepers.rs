@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{
     agree::{claim, object, on, running, says, says_not},
     field::{at_ten, namespace, node, pod},
+    removers::labelled,
 };
 
 /// An object with a spec and with these finalizers.
@@ -21,11 +22,6 @@ fn in_ceph(attributes: Value) -> Vec<Value> {
     all[0]["metadata"].as_object_mut().unwrap().remove("ownerReferences");
     all[1]["spec"]["csi"]["volumeAttributes"] = attributes;
     all.to_vec()
-}
-
-fn labelled(mut object: Value, labels: Value) -> Value {
-    object["metadata"]["labels"] = labels;
-    object
 }
 
 /// R9.40: Rook refuses to delete what claims and buckets are in. These come first, and are said to have data.

@@ -7,14 +7,7 @@ mod flags;
 mod snapshots;
 mod targets;
 
-use super::run::{Ran, finish, gc, on_shop, program, with_input, write};
-
-/// The error of a failed command.
-#[track_caller]
-fn describe(ran: &Ran) -> &str {
-    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
-    ran.err.strip_prefix("error: ").expect("an error").trim_end()
-}
+use super::run::{Ran, describe, finish, gc, on_shop, program, with_input, write};
 
 /// The first line of a usage error; the usage follows it.
 #[track_caller]

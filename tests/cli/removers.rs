@@ -37,7 +37,7 @@ fn depends(ran: &Ran, words: &str) {
     assert_eq!(ran.code, 2, "{ran}");
 }
 
-fn labelled(mut object: Value, labels: Value) -> Value {
+pub fn labelled(mut object: Value, labels: Value) -> Value {
     object["metadata"]["labels"] = labels;
     object
 }

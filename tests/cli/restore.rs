@@ -5,13 +5,7 @@ use std::fs;
 use gc_cluster::archive::{ArchiveWriter, FORMAT, Header};
 use serde_json::json;
 
-use super::run::{Ran, gc, write};
-
-#[track_caller]
-fn describe(ran: &Ran) -> &str {
-    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
-    ran.err.strip_prefix("error: ").expect("an error").trim_end()
-}
+use super::run::{describe, gc, write};
 
 #[test]
 fn only_a_whole_archive_is_restored() {

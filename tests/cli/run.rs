@@ -108,3 +108,10 @@ impl std::fmt::Display for Ran {
         write!(f, "--- exit code {code}")
     }
 }
+
+/// The error of a failed command.
+#[track_caller]
+pub fn describe(ran: &Ran) -> &str {
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+    ran.err.strip_prefix("error: ").expect("an error").trim_end()
+}

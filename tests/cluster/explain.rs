@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Alone, COLLECTOR, Cluster, KINDS, Options, PATIENCE, owner_reference},
+    doctor::kit::names,
+    harness::{Alone, COLLECTOR, Cluster, PATIENCE, owner_reference},
     plan::{
         draft::{HOLD, blocking},
         trial::Trial,
@@ -13,8 +14,7 @@ use crate::{
 /// What `explain` reports about some targets in a trial's namespace.
 #[track_caller]
 fn stories(trial: &Trial<'_>, targets: &[&str]) -> Vec<Value> {
-    let ran = trial.cluster.gc(&[&["explain", "-o", "json", "-n", &trial.namespace], targets].concat());
-    ran.expect(0);
+    let ran = trial.cluster.gc(&[&["explain", "-o", "json", "-n", &trial.namespace], targets].concat()).ended(0);
     let document = ran.json();
     document["explanations"].as_array().cloned().unwrap_or_default()
 }
@@ -33,10 +33,6 @@ fn named(object: &Value) -> Value {
         metadata["namespace"] = object["namespace"].clone();
     }
     json!({"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": metadata})
-}
-
-fn names(objects: &Value) -> Vec<&str> {
-    objects.as_array().into_iter().flatten().filter_map(|object| object["name"].as_str()).collect()
 }
 
 /// The first condition of this sort under which the object is deleted.
@@ -236,8 +232,7 @@ fn an_owner_goes_once_its_dependent_can_be_looked_at() {
 #[test]
 #[ignore = "long: a cluster of its own"]
 fn what_comes_next_is_what_a_collector_does() {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = Alone::with(&[]);
     let trial = Trial::on(&cluster, "explain-next", "Background");
     let solid = trial.widget("solid").create();
     let gone = trial.widget("gone").create();
@@ -326,8 +321,7 @@ fn what_may_not_be_read_is_not_known() {
     trial.config_map("alone").create();
     trial.cluster.let_viewer_see(&trial.namespace);
     let args = ["explain", "cm/of-rack", "cm/alone", "-o", "json", "-n", &trial.namespace];
-    let ran = trial.cluster.gc_as(crate::harness::VIEWER, &args);
-    ran.expect(0);
+    let ran = trial.cluster.gc_as(crate::harness::VIEWER, &args).ended(0);
     let document = ran.json();
     assert_eq!(document["complete"], false, "{document}");
     let (of_rack, alone) = (&document["explanations"][0], &document["explanations"][1]);

@@ -6,14 +6,13 @@ use std::{path::Path, sync::LazyLock};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use crate::harness::{Alone, KINDS, Options, PATIENCE, Ran, owner_reference};
+use crate::harness::{Alone, PATIENCE, Ran, owner_reference};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
 /// A cluster without controllers, with an application in one namespace.
 static CLUSTER: LazyLock<Alone> = LazyLock::new(|| {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = Alone::with(&[]);
     cluster.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-1"}}));
     cluster
 });
@@ -63,8 +62,7 @@ fn names_lack(ran: &Ran, rule: &Value) -> bool {
 #[track_caller]
 fn rights_are_the_least(args: &[&str], most: usize, prepare: &dyn Fn()) {
     prepare();
-    let printed = CLUSTER.gc(&[args, &["--print-role"]].concat());
-    printed.expect(0);
+    let printed = CLUSTER.gc(&[args, &["--print-role"]].concat()).ended(0);
     let documents = serde_yaml::Deserializer::from_str(&printed.stdout);
     let roles: Vec<Value> = documents.map(|it| Value::deserialize(it).expect("YAML")).collect();
     prepare();
@@ -170,7 +168,6 @@ fn writers_print_the_rights_that_they_need() {
     there();
     CLUSTER.gc(&archive).expect(0);
     rights_are_the_least(&["restore", text(&file), "--yes"], 3, &|| absent(&settings));
-    let offline = CLUSTER.gc(&["plan", "cm/settings", "--from", text(&file), "--print-role"]);
-    offline.expect(1);
+    let offline = CLUSTER.gc(&["plan", "cm/settings", "--from", text(&file), "--print-role"]).ended(1);
     assert!(offline.stderr.contains("reads files, not a cluster"), "{}", offline.stderr);
 }

@@ -13,14 +13,13 @@ use kubectl_gc::cli::role::{Role, role};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::harness::{ADMIN, Alone, KINDS, Options, PATIENCE, uid};
+use crate::harness::{ADMIN, Alone, PATIENCE, uid};
 
 const JSON: &str = "application/json";
 const NAMESPACE: &str = "kubectl-gc";
 /// A cluster with the example applied. No controller runs its Deployment.
 static CLUSTER: LazyLock<Alone> = LazyLock::new(|| {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = Alone::with(&[]);
     let example = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/sweep-in-cluster.yaml"));
     cluster.apply_yaml(&example.expect("the example is there"));
     cluster

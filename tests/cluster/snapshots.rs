@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Alone, COLLECTOR, KINDS, NAMESPACES, Options, Ran},
+    harness::{Alone, COLLECTOR, NAMESPACES, Ran},
     plan::{draft::HOLD, trial::Trial},
 };
 
@@ -38,8 +38,7 @@ fn furnish(trial: &Trial<'_>) {
 #[ignore = "long: nine commands, each beside its snapshot"]
 fn a_snapshot_tells_what_the_cluster_told() {
     // Alone: what others delete between a list and a look would be a gap.
-    let cluster = &Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = &Alone::with(&[]);
     cluster.age_kinds();
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let trial = Trial::on(cluster, "snapshot", "Background");

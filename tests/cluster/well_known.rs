@@ -56,8 +56,7 @@ fn the_recording_is_what_the_server_serves() {
 #[test]
 fn the_watched_resources_are_those_that_can_be_listed_and_deleted() {
     let cluster = shared();
-    let ran = cluster.gc(&["resources", "-o", "json"]);
-    ran.expect(0);
+    let ran = cluster.gc(&["resources", "-o", "json"]).ended(0);
     let resources = ran.json();
     let watched = |resource: &&Value| resource["watched"] == true;
     let path = |resource: &Value| {

@@ -50,8 +50,7 @@ fn finished(cluster: &Cluster, trial: &Trial<'_>, folder: &Folder, name: &str, o
     archive(cluster, &trial.namespace, &["widget/owner"], &file).expect(0);
     assert!(complete(&file, objects));
     assert_eq!(folder.files(), [name], "what killed runs have left is cleared away");
-    let again = archive(cluster, &trial.namespace, &["widget/owner"], &file);
-    again.expect(1);
+    let again = archive(cluster, &trial.namespace, &["widget/owner"], &file).ended(1);
     let exists = format!("already exists (a complete archive with {objects} objects");
     assert!(again.stderr.contains(&exists), "{}", again.stderr);
 }

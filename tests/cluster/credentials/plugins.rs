@@ -101,8 +101,7 @@ fn after_a_401_it_runs_again_once() {
     assert_eq!(plugin.runs(), 2);
 
     let plugin = Plugin::new(cluster, &[token("revoked-token")], &json!({}));
-    let ran = cluster.gc_with(&plugin.config, &MANY);
-    ran.expect(1);
+    let ran = cluster.gc_with(&plugin.config, &MANY).ended(1);
     assert!(ran.stderr.contains("401 Unauthorized") && !ran.stderr.contains("revoked-token"), "{}", ran.stderr);
     assert_eq!(plugin.runs(), 2);
 }
@@ -157,8 +156,7 @@ fn what_fails_says_why() {
     ];
     for (printed, settings, runs, words) in cases {
         let plugin = Plugin::new(cluster, &[printed], &settings);
-        let ran = cluster.gc_with(&plugin.config, &MANY);
-        ran.expect(1);
+        let ran = cluster.gc_with(&plugin.config, &MANY).ended(1);
         for word in words {
             assert!(ran.stderr.contains(word), "{word:?} is not in: {}", ran.stderr);
         }
@@ -182,11 +180,10 @@ fn it_asks_on_a_terminal() {
         );
         let exec = json!({"apiVersion": VERSION, "command": "sh", "args": ["-c", script], "interactiveMode": mode});
         let config = kubeconfig(cluster, plugin.folder.path(), &json!({"exec": exec}));
-        let mut terminal =
+        let terminal =
             cluster.gc_on_terminal(&["tree", "-A", "--kubeconfig", config.to_str().expect("a path in UTF-8")]);
         terminal.shows("Password?");
-        terminal.types("right");
-        let (code, shown) = terminal.ends();
+        let (code, shown) = terminal.answered("right");
         assert!(code == Some(0) && shown.contains("Namespaces"), "{mode}: {shown}");
         let info: Value = serde_json::from_str(&plugin.read("info")).expect("an ExecCredential");
         assert_eq!(info["spec"]["interactive"], true);
@@ -283,7 +280,6 @@ fn a_token_file_is_trimmed() {
     // The kubeconfig's folder is where the name leads from.
     works(&cluster.gc_with(&kubeconfig(cluster, folder.path(), &json!({"tokenFile": "token"})), &MANY));
     fs::write(file, "\n").expect("a token");
-    let ran = cluster.gc_with(&kubeconfig(cluster, folder.path(), &json!({"tokenFile": "token"})), &MANY);
-    ran.expect(1);
+    let ran = cluster.gc_with(&kubeconfig(cluster, folder.path(), &json!({"tokenFile": "token"})), &MANY).ended(1);
     assert!(ran.stderr.contains("it is empty"), "{}", ran.stderr);
 }

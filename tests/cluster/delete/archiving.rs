@@ -60,8 +60,7 @@ fn another_archive_is_left_alone() {
     family.cluster.gc(&family.args(&["--yes", "--archive", path.to_str().unwrap()])).expect(0);
     let before = fs::read(&path).unwrap();
     let other = Family::of("second", 1);
-    let ran = other.cluster.gc(&other.args(&["--yes", "--archive", path.to_str().unwrap()]));
-    ran.expect(1);
+    let ran = other.cluster.gc(&other.args(&["--yes", "--archive", path.to_str().unwrap()])).ended(1);
     assert!(ran.stderr.contains("it is an archive of other objects"), "{}", ran.stderr);
     assert_eq!((fs::read(&path).unwrap(), other.there().len()), (before, 2));
 }
@@ -95,8 +94,7 @@ fn a_key_archives_first() {
     terminal.shows(&format!("Archived 2 objects in {}-configmap-root-", family.namespace));
     terminal.shows(&format!("namespace {}. Delete 2 objects? [y/N]", family.namespace));
     assert_eq!(family.there().len(), 2);
-    terminal.types("y");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("y");
     let archived = names(&made_up(&family, &shown));
     assert_eq!(
         (code, archived, family.there()),
@@ -143,8 +141,7 @@ fn each_kill_loses_nothing(most: usize) {
             assert_eq!(names(&path), expected, "{moment:?}: an archive that is there is complete");
         }
         // An archive names the server, which is the proxy.
-        let ran = killer.run(&family.args(&["--yes", "--archive", path.to_str().unwrap()]));
-        ran.expect(0);
+        let ran = killer.run(&family.args(&["--yes", "--archive", path.to_str().unwrap()])).ended(0);
         family.cluster.wait_until("the rest to go", PATIENCE, || family.there().is_empty());
         assert_eq!(names(&path), expected, "{moment:?}: {}", ran.stderr);
     }
@@ -160,8 +157,7 @@ fn what_changed_since_it_was_archived_is_archived_again() {
     terminal.shows("Archived 2 objects in");
     terminal.shows("[y/N]");
     family.cluster.patch(&family.cluster.path_of(&family.root), &serde_json::json!({"data": {"of": "later"}}));
-    terminal.types("y");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("y");
     assert_eq!(code, Some(0), "{shown}");
     let path = made_up(&family, &shown);
     let archive = Archive::open(&path).unwrap_or_else(|error| panic!("{error}"));

@@ -11,12 +11,11 @@ use crate::{
 #[test]
 fn a_yes_is_a_yes() {
     let family = Family::of("asked-yes", 2);
-    let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
+    let terminal = family.cluster.gc_on_terminal(&family.args(&[]));
     terminal.shows("Context test (127.0.0.1:");
     terminal.shows(&format!("namespace {}. Delete 3 objects? [y/N, a: archive first]", family.namespace));
     assert_eq!(family.there().len(), 3, "nothing is deleted before the answer");
-    terminal.types("y");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("y");
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("DONE"), "{shown}");
     assert_eq!(family.there(), [""; 0]);
@@ -48,10 +47,9 @@ fn a_small_screen_shows_all() {
 fn anything_else_is_none() {
     for answer in ["", "n", "Y es"] {
         let family = Family::of("asked-no", 1);
-        let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
+        let terminal = family.cluster.gc_on_terminal(&family.args(&[]));
         terminal.shows("Delete 2 objects?");
-        terminal.types(answer);
-        let (code, shown) = terminal.ends();
+        let (code, shown) = terminal.answered(answer);
         assert_eq!(code, Some(1), "{answer:?}: {shown}");
         assert!(shown.contains("Nothing was changed: you did not answer yes."), "{answer:?}: {shown}");
         assert_eq!(family.there(), ["leaf-0", "root"], "{answer:?}");
@@ -62,10 +60,9 @@ fn anything_else_is_none() {
 fn many_are_counted_by_whoever_deletes_them() {
     let family = Family::of("asked-many", 3);
     for (answer, left) in [("y", 4), ("3", 4), ("4", 0)] {
-        let mut terminal = family.cluster.gc_on_terminal(&family.args(&["--confirm-above=3"]));
+        let terminal = family.cluster.gc_on_terminal(&family.args(&["--confirm-above=3"]));
         terminal.shows("To confirm, type the number of objects: 4 (a: archive first, anything else: stop)");
-        terminal.types(answer);
-        let (code, shown) = terminal.ends();
+        let (code, shown) = terminal.answered(answer);
         assert_eq!((code, family.there().len()), (Some(i32::from(left > 0)), left), "{answer:?}: {shown}");
     }
 }
@@ -82,13 +79,12 @@ fn what_is_heavy_is_named() {
     }));
     let claims = format!("/api/v1/namespaces/{namespace}/persistentvolumeclaims");
     for (answer, left) in [("y", 1), ("data", 0)] {
-        let mut terminal = cluster.gc_on_terminal(&["delete", "pvc/data", "-n", &namespace]);
+        let terminal = cluster.gc_on_terminal(&["delete", "pvc/data", "-n", &namespace]);
         terminal.shows(
             "Deletes PersistentVolumeClaim/data (perhaps DATA LOSS). Delete 1 object? To confirm, type \
              data (a: archive first",
         );
-        terminal.types(answer);
-        let (code, shown) = terminal.ends();
+        let (code, shown) = terminal.answered(answer);
         assert_eq!((code, cluster.list(&claims).len()), (Some(i32::from(left > 0)), left), "{answer:?}: {shown}");
         assert_eq!(shown.contains("Nothing was changed: you did not type \"data\"."), left > 0, "{answer:?}: {shown}");
     }
@@ -105,8 +101,7 @@ fn what_changes_meanwhile_is_asked_about_again() {
     terminal.shows("The cluster has changed: this is the new plan.");
     terminal.shows("Delete 3 objects?");
     assert_eq!(family.there().len(), 3);
-    terminal.types("y");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("y");
     assert_eq!((code, family.there()), (Some(0), vec![]), "{shown}");
 }
 
@@ -114,11 +109,10 @@ fn what_changes_meanwhile_is_asked_about_again() {
 #[test]
 fn what_makes_no_difference_is_not_asked_about() {
     let family = Family::of("asked-once", 1);
-    let (mut terminal, watches) = family.delete_on_terminal(&[]);
+    let (terminal, watches) = family.delete_on_terminal(&[]);
     terminal.shows("Delete 2 objects?");
     watches.have_brought(&family.cluster.create(config_map(&family.namespace, "stranger", &[])));
-    terminal.types("y");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("y");
     assert_eq!((code, family.there()), (Some(0), vec!["stranger".to_owned()]), "{shown}");
 }
 
@@ -126,12 +120,11 @@ fn what_makes_no_difference_is_not_asked_about() {
 #[test]
 fn what_was_replaced_meanwhile_is_not_deleted() {
     let family = Family::of("asked-replaced", 0);
-    let (mut terminal, watches) = family.delete_on_terminal(&[]);
+    let (terminal, watches) = family.delete_on_terminal(&[]);
     terminal.shows("Delete 1 object?");
     family.cluster.delete(&family.cluster.path_of(&family.root), Some("Background"), None);
     watches.have_brought(&family.cluster.create(config_map(&family.namespace, "root", &[])));
-    terminal.types("y");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("y");
     assert_eq!((code, family.there()), (Some(1), vec!["root".to_owned()]), "{shown}");
     assert!(unwrapped(&shown).contains("was replaced by another object with the same name"), "{shown}");
 }

@@ -25,8 +25,7 @@ fn it_is_told_how_it_came_out() {
 #[test]
 fn documents_say_it_all() {
     let family = Family::of("documented", 2);
-    let ran = family.cluster.gc(&family.args(&["--yes", "-o", "json", "--cascade=foreground"]));
-    ran.expect(0);
+    let ran = family.cluster.gc(&family.args(&["--yes", "-o", "json", "--cascade=foreground"])).ended(0);
     let document = checked(ran.json());
     assert_eq!(
         (&document["ended"], &document["seen"]["gone"], &document["planned"]["deleted"]),
@@ -86,8 +85,7 @@ fn what_comes_out_otherwise_is_told() {
     terminal.types("y");
     terminal.shows("The cluster has changed: this is the new plan.");
     terminal.shows("STUCK");
-    terminal.types("leaf-0");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("leaf-0");
     assert_eq!(code, Some(2), "{shown}");
     assert!(shown.contains("acme.io/late"), "{shown}");
 }
@@ -105,8 +103,7 @@ fn nobody_has_to_wait() {
     assert_eq!(document["ended"], "NotFollowed");
     let root = family.cluster.get(&family.cluster.path_of(&family.root)).expect("it waits for its dependents");
     assert!(root["metadata"]["deletionTimestamp"].is_string());
-    let ran = family.cluster.gc(&family.args(&["--yes", "--wait=false", "--timeout=3s"]));
-    ran.expect(1);
+    let ran = family.cluster.gc(&family.args(&["--yes", "--wait=false", "--timeout=3s"])).ended(1);
     assert!(ran.stderr.contains("--timeout"), "{}", ran.stderr);
 }
 
@@ -219,7 +216,6 @@ fn what_an_adopter_keeps_is_not_waited_for() {
         }));
         wait_for_items(cluster, &pods, all);
     }
-    let ran = cluster.gc(&["delete", "rs/many", "-n", namespace, "--cascade=orphan", "--yes"]);
-    ran.expect(0);
+    let _ran = cluster.gc(&["delete", "rs/many", "-n", namespace, "--cascade=orphan", "--yes"]).ended(0);
     wait_for_items(cluster, &pods, 1);
 }

@@ -13,8 +13,7 @@ fn what_is_kept_is_there_afterwards() {
     for policy in ["background", "foreground"] {
         let family = Family::of("kept", 2);
         let propagation = format!("--propagation={policy}");
-        let ran = family.cluster.gc(&family.args(&["--yes", "--keep=cm/leaf-0", "-o", "json", &propagation]));
-        ran.expect(0);
+        let ran = family.cluster.gc(&family.args(&["--yes", "--keep=cm/leaf-0", "-o", "json", &propagation])).ended(0);
         let document = checked(ran.json());
         assert_eq!(
             (&document["ended"], &document["kept"][0]["name"]),
@@ -31,13 +30,11 @@ fn what_is_kept_is_there_afterwards() {
 fn what_can_not_be_kept_is_refused() {
     let family = Family::of("unkeepable", 1);
     for keep in ["--keep=cm/root", "--keep=cm/nothing"] {
-        let ran = family.cluster.gc(&family.args(&["--yes", keep]));
-        ran.expect(1);
+        let ran = family.cluster.gc(&family.args(&["--yes", keep])).ended(1);
         assert_eq!(family.there(), ["leaf-0", "root"], "{keep}: {}", ran.stderr);
     }
     let target = format!("ns/{}", family.namespace);
-    let ran = family.cluster.gc(&["delete", &target, "-n", &family.namespace, "--keep=cm/leaf-0", "--yes"]);
-    ran.expect(1);
+    let ran = family.cluster.gc(&["delete", &target, "-n", &family.namespace, "--keep=cm/leaf-0", "--yes"]).ended(1);
     assert_eq!(family.there(), ["leaf-0", "root"], "{}", ran.stderr);
 }
 

@@ -61,8 +61,7 @@ fn gates_on_effects_and_verdicts_keep_it_from_being_done() {
     let held = json!({"name": "held", "namespace": namespace, "finalizers": ["argoproj.io/held"]});
     cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": held}));
     let refused = |target: &str, gate: &str| {
-        let ran = cluster.gc(&["delete", target, "-n", &namespace, "--yes", "-o", "json", gate]);
-        ran.expect(2);
+        let ran = cluster.gc(&["delete", target, "-n", &namespace, "--yes", "-o", "json", gate]).ended(2);
         assert!(ran.stderr.contains("Nothing was deleted: a gate stops this delete."), "{gate}: {}", ran.stderr);
         let plan = ran.json();
         assert_eq!((&plan["kind"], &plan["verdict"]["result"]), (&json!("Plan"), &json!("refused")), "{plan:#}");
@@ -113,8 +112,7 @@ fn what_is_forbidden_is_told_before() {
     allow(cluster, namespace, VIEWER, rule);
     cluster.create(super::kit::config_map(namespace, "third", &[]));
     let delete = ["delete", "cm", "third", "root", "other", "-n", namespace, "--yes"];
-    let ran = cluster.gc_as(VIEWER, &delete);
-    ran.expect(1);
+    let ran = cluster.gc_as(VIEWER, &delete).ended(1);
     for name in ["root", "other"] {
         assert!(ran.stderr.contains(&format!("delete configmaps {name} in namespace {namespace}")), "{}", ran.stderr);
     }
@@ -173,8 +171,7 @@ fn what_the_user_may_not_do_comes_first() {
     let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"]}]);
     allow(cluster, namespace, NOBODY, rules);
     for more in [&["--yes"][..], &["--dry-run"]] {
-        let ran = cluster.gc_as(NOBODY, &family.args(more));
-        ran.expect(1);
+        let ran = cluster.gc_as(NOBODY, &family.args(more)).ended(1);
         let (_, error) = ran.stderr.split_once("error: ").expect("it fails");
         let begins = format!("nothing was deleted: you may not delete configmaps root in namespace {namespace}\n");
         assert!(error.starts_with(&begins) && error.contains("\n  user nobody may not list "), "{error}");
@@ -192,8 +189,7 @@ fn what_may_be_hidden_has_to_be_allowed() {
         {"apiGroups": ["apps"], "resources": ["*"], "verbs": ["get", "list", "watch"]},
     ]);
     allow(cluster, namespace, NOBODY, rules);
-    let ran = cluster.gc_as(NOBODY, &family.args(&["--yes"]));
-    ran.expect(1);
+    let ran = cluster.gc_as(NOBODY, &family.args(&["--yes"])).ended(1);
     let unread: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("  ")).collect();
     let [line] = unread[..] else { panic!("not one line: {}", ran.stderr) };
     let (begins, ends) = ("  user nobody may not list cronjobs.batch, ", format!(" more in namespace {namespace}"));
@@ -253,8 +249,7 @@ fn what_the_usual_roles_lack_is_named_and_allowed_by_type() {
                 ["podtemplates"].into_iter().chain(rest).collect::<Vec<_>>().join(",")
             }),
         ] {
-            let ran = run(&allowed);
-            ran.expect(1);
+            let ran = run(&allowed).ended(1);
             let (_, error) = ran.stderr.split_once("error: ").expect("it fails");
             let is_allowed = |one: &&str| allowed.ends_with("PodTemplate") && *one == "podtemplates";
             let lists: Vec<&str> = lacked.iter().copied().filter(|one| !is_allowed(one)).collect();
@@ -268,8 +263,7 @@ fn what_the_usual_roles_lack_is_named_and_allowed_by_type() {
                 )
             );
         }
-        let unknown = run("--allow-incomplete=podtemplets");
-        unknown.expect(1);
+        let unknown = run("--allow-incomplete=podtemplets").ended(1);
         assert!(unknown.stderr.contains("did you mean podtemplates?"), "{}", unknown.stderr);
         assert_eq!(family.there().len(), 2);
         run(&format!("--allow-incomplete={}", lacked.join(","))).expect(0);
@@ -287,11 +281,10 @@ fn on_a_terminal(user: &str, lacked: &[&str]) {
     let args = ["delete", "configmap/late", "-n", namespace, &impersonated];
     let (code, shown) = cluster.gc_on_terminal(&args).ends();
     assert!(code == Some(1) && shown.contains("widgets.gc.test"), "{shown}");
-    let mut terminal = cluster.gc_on_terminal(&[&args[..], &["--allow-incomplete=widgets.gc.test"]].concat());
+    let terminal = cluster.gc_on_terminal(&[&args[..], &["--allow-incomplete=widgets.gc.test"]].concat());
     terminal.shows(&format!("Not read: user {user} may not list {} in namespace {namespace}.", lacked.join(", ")));
     terminal.shows("What of these depends on what goes is deleted, too. Delete 1 object?");
-    terminal.types("y");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("y");
     assert!(code == Some(0) && shown.contains("DONE"), "{shown}");
 }
 
@@ -301,8 +294,7 @@ fn on_a_terminal(user: &str, lacked: &[&str]) {
 fn dry_runs_change_nothing() {
     let family = Family::of("dry", 1);
     for dry in ["--dry-run", "--dry-run=client", "--dry-run=server"] {
-        let ran = family.cluster.gc(&family.args(&[dry, "-o", "json"]));
-        ran.expect(0);
+        let ran = family.cluster.gc(&family.args(&[dry, "-o", "json"])).ended(0);
         assert_eq!((&ran.json()["kind"], &ran.json()["summary"]["deleted"]), (&json!("Plan"), &json!(2)), "{dry}");
         assert_eq!(family.there().len(), 2, "{dry}");
         family.cluster.gc(&family.args(&[dry])).expect(0);
@@ -317,8 +309,7 @@ fn what_is_not_there_is_an_error_unless_it_may_be_missing() {
     let cluster = shared();
     let namespace = cluster.namespace("missing");
     let missing = ["delete", "cm/nothing", "-n", &namespace, "--yes"];
-    let ran = cluster.gc(&missing);
-    ran.expect(1);
+    let ran = cluster.gc(&missing).ended(1);
     assert!(ran.stderr.contains("not found"), "{}", ran.stderr);
     let ran = cluster.gc(&[&missing[..], &["--ignore-not-found"]].concat());
     assert!(ran.expect(0).contains("no such object"), "{}", ran.stdout);
@@ -333,8 +324,7 @@ fn what_is_not_there_is_an_error_unless_it_may_be_missing() {
 fn orphaning_what_is_in_a_namespace_is_refused() {
     let cluster = shared();
     let namespace = cluster.namespace("kept-content");
-    let ran = cluster.gc(&["delete", &format!("ns/{namespace}"), "--cascade=orphan", "--yes"]);
-    ran.expect(1);
+    let ran = cluster.gc(&["delete", &format!("ns/{namespace}"), "--cascade=orphan", "--yes"]).ended(1);
     assert!(ran.stderr.contains("orphan"), "{}", ran.stderr);
     let now = cluster.get(&format!("/api/v1/namespaces/{namespace}")).expect("it is there");
     assert!(now["metadata"]["deletionTimestamp"].is_null(), "{now}");

@@ -8,27 +8,21 @@ use serde_json::{Value, json};
 
 use super::{
     Found, examine, follow,
-    kit::{aged, is_gone, is_terminating, names, words},
+    kit::{aged, is_gone, is_terminating, names, namespace, words},
     mends, paste,
     webhooks::webhooks_that_cannot_be_asked,
 };
 use crate::{
     harness::{
-        Alone, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, PATIENCE, api_service,
-        definition_of,
+        Alone, COLLECTOR, Cluster, CountingProxy, Fault, NAMESPACES, Options, PATIENCE, api_service, definition_of,
     },
     plan::{draft::HOLD, trial::Trial},
     sweep::uncollected,
 };
 
-fn namespace(name: &str) -> Value {
-    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-}
-
 /// Uses its own cluster, because these faults affect every namespace.
 pub fn what_ails_the_whole_cluster() {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = Alone::with(&[]);
     cluster.create(definition("crates", &["v1"]));
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let healthy = examine(&cluster, &[]);

@@ -3,11 +3,11 @@
 
 use std::{panic, thread};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Found, collector::odd, examine};
+use super::{Found, collector::odd, examine, references::bent};
 use crate::{
-    harness::{VIEWER, owner_reference, uid},
+    harness::{VIEWER, uid},
     plan::trial::Trial,
 };
 
@@ -33,14 +33,6 @@ fn covered(found: &Found, kind: &Kind) {
     assert!(words("message").contains(&kind.says), "{}: {finding:#}", kind.describe);
     assert!(words("consequence").contains(kind.consequence), "{}: {finding:#}", kind.describe);
     assert!(!words("remedy").is_empty() && finding["reference"]["uid"].is_string(), "{}: {finding:#}", kind.describe);
-}
-
-fn bent(owner: &Value, changes: &[(&str, &str)]) -> Value {
-    let mut reference = owner_reference(owner);
-    for (field, value) in changes {
-        reference[*field] = json!(value);
-    }
-    reference
 }
 
 const DELETES: &str = "The collector will delete it";

@@ -15,9 +15,7 @@ use crate::{
 
 /// A cluster for one test, which decides whether a collector runs.
 fn alone() -> Alone {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster
+    Alone::with(&[])
 }
 
 /// The finding with this code; panics unless there is exactly one. For findings about the whole cluster.
@@ -109,8 +107,7 @@ fn a_collector_that_does_not_run() {
     assert_eq!(probed.document["collectorRuns"], false);
     // A user who may not probe learns that, and still gets all other findings.
     cluster.let_viewer_see(&trial.namespace);
-    let ran = cluster.gc_as(VIEWER, &[&["doctor", "-o", "json", "--probe"], &args[..]].concat());
-    ran.expect(1);
+    let ran = cluster.gc_as(VIEWER, &[&["doctor", "-o", "json", "--probe"], &args[..]].concat()).ended(1);
     assert!(ran.stderr.contains("error: cannot create the test ConfigMap in namespace"), "{}", ran.stderr);
     assert!(ran.json()["collectorRuns"].is_null() && ran.json()["findings"].is_array(), "{}", ran.stdout);
     none_of(&probed, "collector-idle");

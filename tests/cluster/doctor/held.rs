@@ -70,8 +70,7 @@ fn what_is_left_of_a_hold_is_found() {
     assert_eq!((found.len(), &found[0]["objects"][0]["kind"]), (1, &json!("Secret")), "{found:#?}");
     let words = commands(&found[0]).remove(0);
     let args: Vec<&str> = words.iter().map(String::as_str).chain(["--yes"]).collect();
-    let ran = scene.cluster.gc(&args);
-    ran.expect(2);
+    let ran = scene.cluster.gc(&args).ended(2);
     assert!(ran.stdout.contains("has gone on: it can no longer be taken back"), "{}", ran.stdout);
     assert_eq!((scene.secrets().len(), findings(&scene).len()), (0, 0));
 }
@@ -128,8 +127,7 @@ fn guards_belong_to_the_delete_that_is_taken_back() {
     let ways = commands(&found[0]);
     assert_eq!(ways.iter().map(|words| words[0].as_str()).collect::<Vec<_>>(), ["cancel"]);
     // Nobody lets it go meanwhile.
-    let ran = scene.gc(&["delete", "configmap/web", "--hold=0", "--yes"]);
-    ran.expect(1);
+    let ran = scene.gc(&["delete", "configmap/web", "--hold=0", "--yes"]).ended(1);
     assert!(ran.stderr.contains("its delete is being taken back"), "{}", ran.stderr);
     scene.cluster.patch(&leaf, &json!({"metadata": {"ownerReferences": references}}));
     run(&scene, &ways[0]);

@@ -65,6 +65,11 @@ pub fn is_gone(cluster: &Cluster, object: &Value) {
     cluster.wait_until(&format!("{path} to go"), PATIENCE, || cluster.get(&path).is_none());
 }
 
+/// A Namespace to create.
+pub fn namespace(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+}
+
 /// The names of objects in a document, in their order.
 pub fn names(objects: &Value) -> Vec<&str> {
     objects.as_array().into_iter().flatten().filter_map(|object| object["name"].as_str()).collect()

@@ -1,17 +1,13 @@
 //! Namespaces that stay Terminating (S16).
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     examine, follow,
-    kit::{aged, is_gone, names, words},
+    kit::{aged, is_gone, names, namespace, words},
     mends, mends_with,
 };
 use crate::{harness::shared, plan::trial::Trial, sweep::uncollected};
-
-fn namespace(name: &str) -> Value {
-    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-}
 
 pub fn a_finalizer_in_the_spec_of_a_namespace() {
     let cluster = shared();

@@ -8,7 +8,7 @@ use super::{
     mends,
 };
 use crate::{
-    harness::{Alone, COLLECTOR, Cluster, KINDS, Options},
+    harness::{Alone, COLLECTOR, Cluster},
     plan::{draft::blocking, trial::Trial},
 };
 
@@ -29,9 +29,7 @@ fn node(cluster: &Cluster, name: &str) {
 
 pub fn a_pod_whose_node_is_gone() {
     // Without a pod garbage collector.
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster.start_controllers(&[COLLECTOR]);
+    let cluster = Alone::with(&[COLLECTOR]);
     let trial = Trial::on(&cluster, "no-node", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
     let owner = trial.widget("owner").create();

@@ -10,7 +10,7 @@ use super::{
     kit::{is_gone, names, words},
 };
 use crate::{
-    harness::{Alone, COLLECTOR, KINDS, Options, uid},
+    harness::{Alone, COLLECTOR, uid},
     plan::trial::Trial,
 };
 
@@ -33,9 +33,7 @@ fn policy(namespace: &str, operation: &str) -> [Value; 2] {
 /// It is no finding until it prevents something; then its first remedy is a decision.
 pub fn a_policy_that_refuses_deletes() {
     // The cluster is its own: a policy with a selector also refuses deletes in Namespaces that are gone.
-    let cluster = &Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster.start_controllers(&[COLLECTOR]);
+    let cluster = &Alone::with(&[COLLECTOR]);
     let trial = Trial::on(cluster, "kept-back", "Foreground");
     let owner = trial.widget("owner").create();
     let below = trial.config_map("below").blocking(&owner).create();
@@ -62,9 +60,7 @@ pub fn a_policy_that_refuses_deletes() {
 
 /// The collector can't free a dependent of an owner that was deleted with the orphan policy: the policy is why.
 pub fn a_policy_that_refuses_updates() {
-    let cluster = &Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster.start_controllers(&[COLLECTOR]);
+    let cluster = &Alone::with(&[COLLECTOR]);
     let trial = Trial::on(cluster, "not-freed", "Orphan");
     let owner = trial.widget("owner").create();
     let below = trial.config_map("below").blocking(&owner).create();

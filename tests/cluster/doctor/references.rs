@@ -18,7 +18,7 @@ use crate::{
 const DELETED: &str = "The collector will delete it.";
 
 /// A reference to the owner with some fields changed.
-fn bent(owner: &Value, changes: &[(&str, &str)]) -> Value {
+pub fn bent(owner: &Value, changes: &[(&str, &str)]) -> Value {
     let mut reference = owner_reference(owner);
     for (field, value) in changes {
         reference[*field] = json!(value);
@@ -299,8 +299,7 @@ fn an_owner_that_may_not_be_read() {
     let owner = trial.widget("owner").create();
     trial.config_map("owned").blocking(&owner).create();
     let look = || {
-        let ran = cluster.gc_as(VIEWER, &["doctor", "-o", "json", "-n", ns]);
-        ran.expect(0);
+        let ran = cluster.gc_as(VIEWER, &["doctor", "-o", "json", "-n", ns]).ended(0);
         Found { document: ran.json(), code: ran.code }
     };
     let found = look();

@@ -9,7 +9,7 @@ use super::{
     kit::{is_gone, names, words},
     paste,
 };
-use crate::harness::{Alone, KINDS, LOST_KEY, NAMESPACES, Options};
+use crate::harness::{Alone, LOST_KEY, NAMESPACES};
 
 /// An object to spoil, and what the doctor reports about it.
 struct Spoiled {
@@ -84,8 +84,7 @@ fn all() -> Vec<Spoiled> {
 }
 
 pub fn objects_that_cannot_be_decoded() {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = Alone::with(&[]);
     let doomed = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": cluster.namespace("doomed")}});
     let all = all();
     // In parallel: each takes half a minute.

@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Alone, COLLECTOR, CountingProxy, KINDS, Options, owner_reference, wait_until},
+    harness::{Alone, COLLECTOR, CountingProxy, owner_reference, wait_until},
     plan::trial::Trial,
 };
 
@@ -85,9 +85,7 @@ fn ten_thousand_dependents_are_followed() {
 
 /// The program reads each list only once, and watches from there. Its memory is bounded.
 fn are_followed(many: usize) {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster.start_controllers(&[COLLECTOR]);
+    let cluster = Alone::with(&[COLLECTOR]);
     for policy in ["Background", "Foreground"] {
         let trial = Trial::on(&cluster, "many", policy);
         let owner = crowd(&trial, many);

@@ -76,8 +76,7 @@ fn manifests_are_fetched_as_kubectl_fetches_them() {
     }
     let with_password = server.replace("http://", "http://me:pw@");
     cluster.gc(&["plan", "-f", &format!("{with_password}/mine")]).expect(0);
-    let ran = cluster.gc(&["plan", "-f", &format!("{with_password}/gone")]);
-    ran.expect(1);
+    let ran = cluster.gc(&["plan", "-f", &format!("{with_password}/gone")]).ended(1);
     assert!(ran.stderr.contains("/gone") && ran.stderr.contains("404 Not Found"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("pw"), "{}", ran.stderr);
     let ran = cluster.gc(&["plan", "-f", &format!("{server}/loop")]);

@@ -28,21 +28,18 @@ fn each_warning_of_the_server_is_told_once() {
     let reads: [&[&str]; 4] =
         [&["tree", "gadgets"], &["tree"], &["plan", "gadget/a"], &["delete", "gadget/a", "--dry-run=server"]];
     for args in reads {
-        let ran = run(args);
-        ran.expect(0);
+        let ran = run(args).ended(0);
         assert_eq!(warnings(&ran.stderr), [OLD], "{args:?}: {}", ran.stderr);
     }
     let ran = run(&["tree", "gadgets", "--warnings-as-errors"]);
     assert_eq!(ran.expect(1).matches("Gadget/").count(), 3, "{}", ran.stdout);
     assert_eq!(ran.stderr.lines().last(), Some("error: 1 warning received"));
     run(&["tree", "gadgets", "--warnings-as-errors=false"]).expect(0);
-    let ran = run(&["delete", "gadget/b", "--yes", "--warnings-as-errors"]);
-    ran.expect(1);
+    let ran = run(&["delete", "gadget/b", "--yes", "--warnings-as-errors"]).ended(1);
     assert_eq!(warnings(&ran.stderr), [OLD], "{}", ran.stderr);
     assert!(cluster.get(&format!("/apis/habits.test/v1/namespaces/{namespace}/gadgets/b")).is_none());
     // A command that fails says only why.
-    let ran = run(&["tree", "gadget/none", "--warnings-as-errors"]);
-    ran.expect(1);
+    let ran = run(&["tree", "gadget/none", "--warnings-as-errors"]).ended(1);
     assert!(!ran.stderr.contains("warning received"), "{}", ran.stderr);
 }
 
@@ -103,7 +100,6 @@ fn what_is_read_because_everything_is_warns_of_nothing() {
     let namespace = cluster.namespace("unwarned");
     let theirs = kubectl(cluster, &["get", "endpoints", "-n", &namespace]);
     assert!(theirs.stderr.contains("Warning: v1 Endpoints is deprecated"), "{}", theirs.stderr);
-    let ran = cluster.gc(&["resources", "--count"]);
-    ran.expect(0);
+    let ran = cluster.gc(&["resources", "--count"]).ended(0);
     assert_eq!(warnings(&ran.stderr), [OLD], "{}", ran.stderr);
 }

@@ -93,6 +93,17 @@ impl Alone {
         Self::try_start(options).unwrap_or_else(|error| panic!("a test cluster could not be started: {error}"))
     }
 
+    /// Starts a cluster with the kinds of the tests, in which these controllers run.
+    #[track_caller]
+    pub fn with(controllers: &[&'static str]) -> Self {
+        let cluster = Self::start(&Options::default());
+        cluster.apply_yaml(fixtures::KINDS);
+        if !controllers.is_empty() {
+            cluster.start_controllers(controllers);
+        }
+        cluster
+    }
+
     /// Starts a cluster that is as the [`shared`] one.
     #[track_caller]
     pub fn usual() -> Self {

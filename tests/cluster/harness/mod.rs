@@ -36,7 +36,7 @@ pub use everything::Listed;
 pub use fixtures::{KINDS, api_service, definition_of, deployment, example_shop};
 pub use go_build::{VERSION, build, say, versions};
 pub use killing::{Halt, Killer, Moment, is_write};
-pub use objects::{owner_reference, resource_version, uid};
+pub use objects::{owner_reference, resource_version, text, uid};
 pub use proxy::{CountingProxy, Fault, Faults, Gate, Line, Request, Spoilt, old_discovery, others};
 pub use run::{Ran, with_plugin};
 pub use schema::conforms;

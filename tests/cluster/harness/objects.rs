@@ -25,6 +25,11 @@ const DEFINITION: &str = "CustomResourceDefinition";
 #[derive(Default)]
 pub struct Resources(Mutex<HashMap<String, Vec<Value>>>);
 
+/// The text of a value; empty if it is none.
+pub fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
 /// An object's uid; panics if it has none.
 #[track_caller]
 pub fn uid(object: &Value) -> &str {
@@ -93,9 +98,9 @@ impl Cluster {
     #[track_caller]
     pub fn await_kind(&self, definition: &Value) {
         let spec = &definition["spec"];
-        let (group, plural) = (text(&spec["group"]), text(&spec["names"]["plural"]));
+        let (group, plural) = (text_of(&spec["group"]), text_of(&spec["names"]["plural"]));
         let versions = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
-        for version in versions.map(|version| text(&version["name"])) {
+        for version in versions.map(|version| text_of(&version["name"])) {
             let served = poll(SERVED, || {
                 // A request may come to storage that the API server is just replacing, and wait there for a minute.
                 let path = format!("/apis/{group}/{version}/{plural}?limit=1&timeout=5s");
@@ -126,7 +131,7 @@ impl Cluster {
             for version in all(&group, "versions") {
                 for resource in all(&version, "resources") {
                     let parts = [&group["metadata"]["name"], &version["version"], &resource["resource"]];
-                    named.push(parts.map(|part| text(part).to_owned()));
+                    named.push(parts.map(|part| text_of(part).to_owned()));
                 }
             }
         }
@@ -256,7 +261,7 @@ impl Cluster {
     }
 }
 
-fn text(value: &Value) -> &str {
+fn text_of(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("not a text: {value}"))
 }
 

@@ -45,6 +45,13 @@ pub struct Ran {
 }
 
 impl Ran {
+    /// The same; panics unless the exit code is this one.
+    #[track_caller]
+    pub fn ended(self, code: i32) -> Self {
+        self.expect(code);
+        self
+    }
+
     /// Its standard output; panics unless the exit code is this one.
     #[track_caller]
     pub fn expect(&self, code: i32) -> &str {

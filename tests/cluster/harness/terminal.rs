@@ -110,6 +110,13 @@ impl Terminal {
         self.ours.write_all(format!("{line}\r").as_bytes()).unwrap();
     }
 
+    /// Types a line, and waits until the program ends, as [`Self::ends`] does.
+    #[track_caller]
+    pub fn answered(mut self, line: &str) -> (Option<i32>, String) {
+        self.types(line);
+        self.ends()
+    }
+
     /// Presses Ctrl-C.
     pub fn interrupts(&mut self) {
         let pid = rustix::process::Pid::from_child(&self.child);

@@ -30,8 +30,7 @@ fn ctrl_c_asks_what_to_do() {
     terminal.shows("Ctrl-C asks");
     terminal.interrupts();
     terminal.shows("d deletes now");
-    terminal.types("l");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("l");
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("Take it back: kubectl gc cancel"), "{shown}");
     assert_eq!((scene.state(), scene.secrets().len()), (before.clone(), 1));
@@ -40,8 +39,7 @@ fn ctrl_c_asks_what_to_do() {
     terminal.shows("Ctrl-C asks");
     terminal.interrupts();
     terminal.shows("d deletes now");
-    terminal.types("t");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("t");
     assert_eq!(code, Some(0), "{shown}");
     scene.is_as(&before);
     // And the last one deletes.
@@ -49,8 +47,7 @@ fn ctrl_c_asks_what_to_do() {
     terminal.shows("Ctrl-C asks");
     terminal.interrupts();
     terminal.shows("d deletes now");
-    terminal.types("d");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("d");
     assert_eq!(code, Some(0), "{shown}");
     assert!(scene.state().is_empty(), "{shown}");
 }
@@ -61,11 +58,10 @@ fn the_question_says_what_a_hold_means() {
     let scene = Scene::of(Kind::Deployment);
     let before = (scene.state(), scene.root());
     let args = ["delete", "deployment/web", "--hold=10m", "-n", &scene.namespace];
-    let mut terminal = scene.cluster.gc_on_terminal(&args);
+    let terminal = scene.cluster.gc_on_terminal(&args);
     terminal.shows("It is held for 10m, and can be taken back until then.");
     terminal.shows("its ReplicaSets go on replacing Pods");
-    terminal.types("n");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("n");
     assert_eq!((code, (scene.state(), scene.root()), scene.secrets()), (Some(1), before, vec![]), "{shown}");
 }
 
@@ -209,8 +205,7 @@ fn another_object_of_the_name_is_not_taken_for_it() {
     let now = scene.root();
     let is_own = now["metadata"]["managedFields"].to_string().contains("kubectl-gc-restore");
     if !is_own {
-        let ran = scene.gc(&["cancel", "configmap/web", "--yes"]);
-        ran.expect(2);
+        let ran = scene.gc(&["cancel", "configmap/web", "--yes"]).ended(2);
         assert!(ran.stdout.contains("another object has its name since"), "{}", ran.stdout);
         assert_eq!(scene.secrets().len(), 1);
         scene.gc(&["cancel", "configmap/web", "--yes", "--use-existing"]).expect(0);
@@ -238,13 +233,11 @@ fn several_and_cluster_scoped_ones_are_held() {
     let place = format!("--hold-namespace={namespace}");
     let targets = [racks.as_str(), "configmap/root", "-n", &namespace, "--yes"];
     let hold = ["delete", "--hold=1h", "--wait=false", &place];
-    let ran = cluster.gc(&[&hold[..], &["-o", "json"], &targets[..]].concat());
-    ran.expect(0);
+    let ran = cluster.gc(&[&hold[..], &["-o", "json"], &targets[..]].concat()).ended(0);
     assert_eq!(checked(ran.json())["objects"][0]["outcome"], "Held");
     let secrets = cluster.list(&format!("/api/v1/namespaces/{namespace}/secrets"));
     assert_eq!(secrets.len(), 2);
-    let ran = cluster.gc(&[&["cancel", "-o", "json"][..], &targets[..]].concat());
-    ran.expect(0);
+    let ran = cluster.gc(&[&["cancel", "-o", "json"][..], &targets[..]].concat()).ended(0);
     let document = checked(ran.json());
     let outcomes: Vec<&Value> =
         document["objects"].as_array().unwrap().iter().map(|object| &object["outcome"]).collect();

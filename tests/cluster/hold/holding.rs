@@ -39,8 +39,7 @@ fn one_command_holds_and_goes_on() {
     let scene = Scene::of(Kind::Deployment);
     let archive = scene.cluster.folder().join(format!("{}.yaml", scene.namespace));
     let flag = format!("--archive={}", archive.display());
-    let ran = scene.gc(&["delete", "deployment/web", "--hold=2s", "--yes", "-o", "json", &flag]);
-    ran.expect(0);
+    let ran = scene.gc(&["delete", "deployment/web", "--hold=2s", "--yes", "-o", "json", &flag]).ended(0);
     let document = ran.json();
     assert_eq!((&document["kind"], &document["ended"]), (&"Deletion".into(), &"AsPlanned".into()), "{document:#}");
     assert!(ran.stderr.contains("Meanwhile it is not scaled or rolled out"), "{}", ran.stderr);

@@ -306,9 +306,7 @@ impl Scene {
     /// Deletes the object and holds it, without waiting.
     #[track_caller]
     pub fn hold(&self) -> Ran {
-        let ran = self.gc(&["delete", self.kind.word(), "--hold=1h", "--wait=false", "--yes"]);
-        ran.expect(0);
-        ran
+        self.gc(&["delete", self.kind.word(), "--hold=1h", "--wait=false", "--yes"]).ended(0)
     }
 
     /// Waits until the collector, and the controllers of this kind, have seen all that was written before, and have

@@ -30,14 +30,12 @@ fn what_would_not_be_protected_is_refused() {
     let mut made: Vec<Value> = Vec::new();
     for (object, word, why) in objects {
         let object = cluster.create(object);
-        let ran = cluster.gc(&["delete", word, "-n", &namespace, "--hold=1s", "--yes"]);
-        ran.expect(1);
+        let ran = cluster.gc(&["delete", word, "-n", &namespace, "--hold=1s", "--yes"]).ended(1);
         assert!(ran.stderr.contains("can't be held: ") && ran.stderr.contains(why), "{}", ran.stderr);
         made.push(object);
     }
     let target = format!("namespace/{namespace}");
-    let ran = cluster.gc(&["delete", &target, "--hold=1s", "--yes"]);
-    ran.expect(1);
+    let ran = cluster.gc(&["delete", &target, "--hold=1s", "--yes"]).ended(1);
     assert!(ran.stderr.contains("its content is deleted as soon as it is Terminating"), "{}", ran.stderr);
     for object in &made {
         let there = cluster.get(&cluster.path_of(object)).unwrap();
@@ -53,12 +51,10 @@ fn what_a_controller_owns_is_refused() {
     let before = scene.state();
     let replica_set = before.keys().find_map(|key| key.strip_prefix("replicasets/")).unwrap();
     let word = format!("replicaset/{replica_set}");
-    let ran = scene.gc(&["delete", &word, "--hold=1s", "--yes"]);
-    ran.expect(1);
+    let ran = scene.gc(&["delete", &word, "--hold=1s", "--yes"]).ended(1);
     assert!(ran.stderr.contains("Deployment/web controls it"), "{}", ran.stderr);
     // Not even together with its owner.
-    let ran = scene.gc(&["delete", "deployment/web", &word, "--hold=1s", "--yes"]);
-    ran.expect(1);
+    let ran = scene.gc(&["delete", "deployment/web", &word, "--hold=1s", "--yes"]).ended(1);
     assert!(ran.stderr.contains("it goes with Deployment/web"), "{}", ran.stderr);
     assert_eq!((scene.state(), scene.secrets()), (before, vec![]));
 }
@@ -71,8 +67,7 @@ fn what_is_too_big_for_a_secret_is_refused() {
     let big = "x".repeat(950_000);
     let object = cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"big": big},
         "metadata": {"name": "big", "namespace": namespace}}));
-    let ran = cluster.gc(&["delete", "cm/big", "-n", &namespace, "--hold=1s", "--yes"]);
-    ran.expect(1);
+    let ran = cluster.gc(&["delete", "cm/big", "-n", &namespace, "--hold=1s", "--yes"]).ended(1);
     assert!(ran.stderr.contains("bytes of a Secret, which may have 1048576"), "{}", ran.stderr);
     assert_eq!(cluster.get(&cluster.path_of(&object)).unwrap()["metadata"].get("finalizers"), None);
 }
@@ -81,11 +76,9 @@ fn what_is_too_big_for_a_secret_is_refused() {
 #[test]
 fn without_a_hold_there_is_nothing_to_take_back() {
     let scene = Scene::of(Kind::ConfigMap);
-    let ran = scene.gc(&["cancel", "configmap/web", "--yes"]);
-    ran.expect(1);
+    let ran = scene.gc(&["cancel", "configmap/web", "--yes"]).ended(1);
     assert_eq!(ran.stderr, format!("error: no delete of ConfigMap/web waits in namespace {}\n", scene.namespace));
-    let ran = scene.gc(&["cancel", "secret/kubectl-gc-hold-none", "--yes"]);
-    ran.expect(1);
+    let ran = scene.gc(&["cancel", "secret/kubectl-gc-hold-none", "--yes"]).ended(1);
     assert!(ran.stderr.contains("there is no Secret/kubectl-gc-hold-none"), "{}", ran.stderr);
 }
 
@@ -94,14 +87,12 @@ fn without_a_hold_there_is_nothing_to_take_back() {
 fn a_dry_run_writes_nothing() {
     let scene = Scene::of(Kind::Deployment);
     let before = scene.root();
-    let ran = scene.gc(&["delete", "deployment/web", "--hold=10m", "--dry-run"]);
-    ran.expect(0);
+    let ran = scene.gc(&["delete", "deployment/web", "--hold=10m", "--dry-run"]).ended(0);
     assert!(ran.stderr.contains("Meanwhile it is not scaled"), "{}", ran.stderr);
     assert_eq!((scene.root(), scene.secrets()), (before, vec![]));
     scene.hold();
     let state = scene.state();
-    let ran = scene.gc(&["cancel", "deployment/web", "--dry-run", "-o", "json"]);
-    ran.expect(0);
+    let ran = scene.gc(&["cancel", "deployment/web", "--dry-run", "-o", "json"]).ended(0);
     assert_eq!(ran.json()["objects"][0]["outcome"], "WouldBeTakenBack");
     assert_eq!(scene.state(), state);
     let deletion = &scene.root()["metadata"]["deletionTimestamp"];

@@ -54,8 +54,7 @@ fn who_may_not_is_told_before_anything_is_written() {
     let ran = scene.gc(&hold);
     assert!(ran.stderr.contains("You could not take it back yourself: you may not"), "{}", ran.stderr);
     let state = scene.state();
-    let ran = scene.gc(&["cancel", "configmap/web", "--yes", "--as", &user]);
-    ran.expect(1);
+    let ran = scene.gc(&["cancel", "configmap/web", "--yes", "--as", &user]).ended(1);
     assert!(ran.stderr.contains("nothing was taken back: you may not"), "{}", ran.stderr);
     assert_eq!((scene.state(), scene.secrets().len()), (state, 1));
 

@@ -7,16 +7,13 @@ use serde_json::{Value, json};
 
 use super::{Foreseen, Incident, incident};
 use crate::{
-    harness::{Alone, COLLECTOR, KINDS, NAMESPACES, Options, uid},
+    harness::{Alone, COLLECTOR, NAMESPACES, uid},
     plan::trial::Trial,
 };
 
 /// A cluster of its own: the doctor reports a broken webhook whatever its scope.
 pub fn cluster() -> Alone {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
-    cluster
+    Alone::with(&[COLLECTOR, NAMESPACES])
 }
 
 const SERVED: Duration = Duration::from_secs(60);

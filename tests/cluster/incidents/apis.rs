@@ -6,14 +6,12 @@ use serde_json::json;
 use super::{Incident, incident, namespace};
 use crate::{
     doctor::unconvertible,
-    harness::{Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, PATIENCE, api_service},
+    harness::{Alone, COLLECTOR, Cluster, NAMESPACES, PATIENCE, api_service},
     plan::trial::Trial,
 };
 
 pub fn cluster() -> Alone {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster
+    Alone::with(&[])
 }
 
 /// An API that a Service in this namespace should serve.

@@ -3,16 +3,11 @@
 use serde_json::json;
 
 use super::{Incident, incident, namespace};
-use crate::{
-    doctor::kit::lease,
-    harness::{Alone, KINDS, Options},
-    plan::trial::Trial,
-};
+use crate::{doctor::kit::lease, harness::Alone, plan::trial::Trial};
 
 /// A cluster whose controller manager died an hour ago.
 pub fn dead() -> Alone {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = Alone::with(&[]);
     lease(&cluster, "kube-system", "kube-controller-manager", 3600, 15);
     cluster
 }

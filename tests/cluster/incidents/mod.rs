@@ -14,10 +14,9 @@ mod remedies;
 
 use std::sync::LazyLock;
 
-use serde_json::{Value, json};
-
 use crate::{
-    harness::{Alone, CLAIM_PROTECTION, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, WORKLOADS, definition_of},
+    doctor::kit::namespace,
+    harness::{Alone, CLAIM_PROTECTION, COLLECTOR, Cluster, NAMESPACES, WORKLOADS, definition_of},
     plan::trial::Trial,
     side_by_side::side_by_side,
 };
@@ -33,8 +32,7 @@ fn cluster() -> &'static Cluster {
 /// A cluster with the CRDs of widespread add-ons. A second controller of an add-on that is there already may be the one
 /// that runs: what needs one has a cluster of its own.
 fn with_add_ons() -> Alone {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = Alone::with(&[]);
     for (group, plural, kind) in add_ons::KINDS {
         cluster.create(definition_of(group, kind, plural, &["v1"]));
     }
@@ -61,10 +59,6 @@ fn incident<'c>(trial: &Trial<'c>, delete: &[&str], cause: &[&str]) -> Incident<
         gone: Vec::new(),
         operator: None,
     }
-}
-
-fn namespace(name: &str) -> Value {
-    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 }
 
 /// Each is foreseen by the plan, found by the doctor, and healed by its first remedy. `OPEN=1` plays those that are not

@@ -33,8 +33,7 @@ fn no_pause_is_longer_than_the_time_limit() {
         });
         proxy.forget();
         let args = ["tree", "-o", "json", "-n", &trial.namespace, "--request-timeout=2s"];
-        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &args);
-        ran.expect(0);
+        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &args).ended(0);
         assert_eq!(ran.json()["complete"], false, "{status}: {ran:#?}");
         assert_eq!(proxy.requests().iter().filter(|request| request.path == secrets).count(), 1, "{status}");
     }
@@ -66,8 +65,7 @@ fn an_owner_waits_until_its_dependent_is_free() {
                 request.method == "PATCH" && request.path == spoilt && patched.fetch_add(1, Ordering::SeqCst) == 0;
             strikes.then(|| Fault::Answer { status: 200, headers: Vec::new(), body: wrong.clone() })
         });
-        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["sweep", "--yes", "-n", &trial.namespace]);
-        ran.expect(0);
+        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["sweep", "--yes", "-n", &trial.namespace]).ended(0);
         let requests = proxy.requests();
         let writes: Vec<(&str, &str)> = requests
             .iter()
@@ -106,8 +104,7 @@ fn another_document_is_no_empty_list() {
             let strikes = request.method == "GET" && request.path.ends_with("/configmaps");
             strikes.then(|| Fault::Answer { status: 200, headers: Vec::new(), body: wrong.clone() })
         });
-        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["tree", "-o", "json", "-n", &trial.namespace]);
-        ran.expect(0);
+        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["tree", "-o", "json", "-n", &trial.namespace]).ended(0);
         assert!(ran.json()["complete"] == false && ran.stderr.contains("configmaps"), "{answer}: {ran:#?}");
         let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["sweep", "--yes", "-n", &trial.namespace]);
         assert!(ran.code != Some(0) && ran.stderr.contains("configmaps"), "{answer}: {ran:#?}");
@@ -147,11 +144,7 @@ fn an_owner_that_a_list_lacks_is_not_absent() {
                 Some("owner") if forbidden => Some(Fault::status(403, "Forbidden")),
                 _ => None,
             });
-            let run = |kubeconfig: &std::path::Path, args: &[&str]| {
-                let ran = trial.cluster.gc_with(kubeconfig, args);
-                ran.expect(0);
-                ran
-            };
+            let run = |kubeconfig: &std::path::Path, args: &[&str]| trial.cluster.gc_with(kubeconfig, args).ended(0);
             run(proxy.kubeconfig(), &["snapshot", "--force", "-o", file]);
             for from in [&[][..], &["--from", file]] {
                 let args = [&["tree", "-o", "json", "-n", &trial.namespace], from].concat();
@@ -188,8 +181,7 @@ fn there_is_an_end_to_looking_up_owners() {
     proxy.with(move |request| {
         (request.path == list).then(|| Fault::Answer { status: 200, headers: Vec::new(), body: body.clone() })
     });
-    let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["tree", "-o", "json", "-n", &trial.namespace]);
-    ran.expect(0);
+    let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["tree", "-o", "json", "-n", &trial.namespace]).ended(0);
     let owners = format!("/apis/gc.test/v1/namespaces/{}/widgets/", trial.namespace);
     let asked = proxy.requests().iter().filter(|request| request.path.starts_with(&owners)).count();
     let document = ran.json();

@@ -97,8 +97,7 @@ fn a_pass_does_without_watches() {
         let trial = &chain.trial;
         let proxy = CountingProxy::start(trial.cluster);
         proxy.with(move |request| is_watch(request).then(|| fault.clone()));
-        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["sweep", "--yes", "-n", &trial.namespace]);
-        ran.expect(0);
+        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["sweep", "--yes", "-n", &trial.namespace]).ended(0);
         chain.check(reason);
         let said: Vec<&str> = ran.stderr.lines().filter(|said| said.starts_with("Cannot watch ")).collect();
         assert!(said.len() == 1 && said[0].contains(reason), "{reason}: {said:?} {ran:#?}");
@@ -115,8 +114,7 @@ fn a_pass_does_without_watches_that_are_silent() {
     let proxy = CountingProxy::start(trial.cluster);
     proxy.with(|request| is_watch(request).then_some(Fault::Spoilt(Spoilt::Stalled(0))));
     let args = ["sweep", "--yes", "--timeout=5m", "-n", &trial.namespace];
-    let ran = trial.cluster.gc_with(proxy.kubeconfig(), &args);
-    ran.expect(0);
+    let ran = trial.cluster.gc_with(proxy.kubeconfig(), &args).ended(0);
     chain.check("silent");
     let said: Vec<&str> = ran.stderr.lines().filter(|said| said.starts_with("Cannot watch ")).collect();
     let silent = "(it is silent although objects have changed)";
@@ -158,8 +156,7 @@ fn what_comes_without_watches_is_asked_about_again() {
     terminal.types("y");
     terminal.shows("The cluster has changed: this is the new plan.");
     terminal.shows("Sweep 8 objects? [y/N]");
-    terminal.types("y");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("y");
     assert_eq!(code, Some(0), "{shown}");
     chain.check(&shown);
     let late = trial.cluster.get(&late).expect("it stays");

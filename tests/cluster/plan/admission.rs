@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{obstacles::family, trial::Trial};
-use crate::harness::{Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, PATIENCE, conforms, needs};
+use crate::harness::{Alone, COLLECTOR, Cluster, NAMESPACES, PATIENCE, conforms, needs};
 
 /// One policy, a delete of the owner, what the plan calls not certain, and what is left.
 struct Row {
@@ -119,9 +119,7 @@ fn in_force(cluster: &Cluster, mutates: bool) {
 #[test]
 #[ignore = "long: a cluster of its own with policies"]
 fn what_policies_may_refuse_or_change_is_not_certain() {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    let cluster = Alone::with(&[COLLECTOR, NAMESPACES]);
     let mut rows = rows();
     let mutates = needs(36, "the cases with a MutatingAdmissionPolicy: its v1 is not served before");
     rows.retain(|row| mutates || row.kind != "MutatingAdmissionPolicy");

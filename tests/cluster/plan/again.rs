@@ -2,12 +2,8 @@
 
 use super::{
     draft::HOLD,
-    trial::{Trial, three_ways},
+    trial::{Trial, root, three_ways},
 };
-
-fn root() -> Vec<String> {
-    vec!["widget/root".to_owned()]
-}
 
 /// An owner for a foreground deletion: one dependent blocks it and has a finalizer, another one doesn't block it.
 fn deadlock(trial: &Trial<'_>) -> serde_json::Value {

@@ -46,8 +46,7 @@ fn a_namespace_that_contains_the_pod_behind_an_api_stays() {
         is(&api, "Available", "True") && jars_answer(&cluster) && cluster.discovers(JARS)
     });
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
-    let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{place}")]);
-    ran.expect(2);
+    let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{place}")]).ended(2);
     let plan = ran.json();
     conforms("plan", &plan);
     let [obstacle] = plan["obstacles"].as_array().expect("obstacles").as_slice() else { panic!("{plan:#}") };

@@ -11,7 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::trial::{Trial, all_come_true, predict, three_ways_on, wait_for_items};
-use crate::harness::{ADMIN, Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, POD_GC, WORKLOADS, definition_of};
+use crate::harness::{ADMIN, Alone, COLLECTOR, Cluster, NAMESPACES, Options, POD_GC, WORKLOADS, definition_of};
 
 /// The controllers that delete such objects, without those that would change what the tests build.
 const CONTROLLERS: &[&str] = &[
@@ -29,12 +29,7 @@ const CONTROLLERS: &[&str] = &[
 
 /// A cluster with these controllers.
 fn cluster() -> &'static Cluster {
-    static CLUSTER: LazyLock<Alone> = LazyLock::new(|| {
-        let cluster = Alone::start(&Options::default());
-        cluster.apply_yaml(KINDS);
-        cluster.start_controllers(&[CONTROLLERS, WORKLOADS].concat());
-        cluster
-    });
+    static CLUSTER: LazyLock<Alone> = LazyLock::new(|| Alone::with(&[CONTROLLERS, WORKLOADS].concat()));
     &CLUSTER
 }
 
@@ -348,8 +343,7 @@ fn endpoints_are_in_the_archive() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("ext.yaml");
     let path = file.to_str().expect("a readable name");
-    let ran = cluster.gc(&["delete", "svc/ext", "-n", namespace, "--yes", "--archive", path]);
-    ran.expect(0);
+    let _ran = cluster.gc(&["delete", "svc/ext", "-n", namespace, "--yes", "--archive", path]).ended(0);
     let archived = std::fs::read_to_string(&file).expect("an archive");
     for kind in ["Service", "Endpoints", "IPAddress", "EndpointSlice"] {
         assert!(archived.contains(&format!("kind: {kind}\n")), "{kind}: {archived}");

@@ -96,8 +96,7 @@ fn a_definition_whose_kind_is_taken_has_no_instances() {
         cluster.get(&path("boxes")).is_some_and(|now| condition(&now, "NamesAccepted", "False"))
     });
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
-    let ran = cluster.gc(&["plan", "-o", "json", "crd/boxes.odd.test"]);
-    ran.expect(0);
+    let ran = cluster.gc(&["plan", "-o", "json", "crd/boxes.odd.test"]).ended(0);
     let plan = ran.json();
     let outcomes = plan["outcomes"].as_array().expect("outcomes");
     assert_eq!(
@@ -149,8 +148,7 @@ fn a_definition_whose_instances_cannot_be_converted_stays() {
     ran.expect(2);
     // Whether a namespace contains any is unknown, too.
     let namespace = cluster.namespace("kept");
-    let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]);
-    ran.expect(2);
+    let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]).ended(2);
     let of_namespace = ran.json()["outcomes"][0].clone();
     assert_eq!(
         (&of_namespace["outcome"], &of_namespace["state"]),

@@ -2,15 +2,14 @@
 
 use serde_json::json;
 
-use super::{draft::HOLD, trial::three_ways};
+use super::{
+    draft::HOLD,
+    trial::{root, three_ways},
+};
 use crate::{
     doctor::kit::{created_by, deployment, is_gone, is_terminating},
     harness::{PATIENCE, shared},
 };
-
-fn root() -> Vec<String> {
-    vec!["widget/root".to_owned()]
-}
 
 #[test]
 fn a_dependent_that_is_held_holds_its_owner() {

@@ -175,8 +175,7 @@ fn an_api_that_cannot_be_discovered_keeps_namespaces() {
     cluster.create(
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "inside", "namespace": namespace}}),
     );
-    let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]);
-    ran.expect(2);
+    let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]).ended(2);
     let plan = ran.json();
     let outcomes = plan["outcomes"].as_array().expect("outcomes");
     let of = |kind: &str| outcomes.iter().find(|outcome| outcome["object"]["kind"] == kind).expect(kind);

@@ -10,7 +10,7 @@ use super::trial::{Case, Prediction, Trial, all_come_true_by, predict};
 use crate::{
     delete::kit::checked,
     doctor::{definition, kit::lease, paste},
-    harness::{ADMIN, Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, PATIENCE, api_service, conforms},
+    harness::{ADMIN, Alone, COLLECTOR, Cluster, NAMESPACES, Options, PATIENCE, api_service, conforms},
 };
 
 /// A webhook without a backend for these operations on these resources, in the namespace of the trial.
@@ -92,9 +92,7 @@ const ROWS: &[Row] = &[
 #[test]
 #[ignore = "long: a cluster of its own"]
 fn webhooks_that_cannot_be_asked() {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    let cluster = Alone::with(&[COLLECTOR, NAMESPACES]);
     let mut cases: Vec<Case<'_>> = Vec::new();
     let mut to_ask: Vec<(Value, &str)> = Vec::new();
     let mut configurations = Vec::new();
@@ -190,8 +188,7 @@ fn metadata(object: &Value) -> Value {
 #[test]
 #[ignore = "long: waits until nothing happens"]
 fn a_controller_manager_that_is_away() {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = Alone::with(&[]);
     lease(&cluster, "kube-system", "kube-controller-manager", 3600, 15);
     let plan = |trial: &Trial<'_>, target: &str, policy: &str, code: i32| {
         let policy = format!("--propagation={policy}");
@@ -266,8 +263,7 @@ fn a_controller_manager_that_is_away() {
 #[test]
 #[ignore = "long: waits until nothing happens"]
 fn a_collector_that_does_nothing() {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = Alone::with(&[]);
     let trial = Trial::on(&cluster, "idle", "Background");
     let [_, first, ..] = family(&trial);
     let args = ["delete", "-n", &trial.namespace, "widget/owner", "--yes", "--timeout=400s"];
@@ -296,9 +292,7 @@ fn lock(trial: &Trial<'_>, operation: &str) {
 #[test]
 #[ignore = "long: a cluster of its own with policies"]
 fn policies_that_refuse() {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    let cluster = Alone::with(&[COLLECTOR, NAMESPACES]);
     let rows = [
         ("DELETE", "Background", "widget/owner", &["below", "first"][..]),
         ("DELETE", "Foreground", "widget/owner", &["below", "first", "owner"]),
@@ -341,9 +335,7 @@ fn policies_that_refuse() {
 /// The webhook's Service goes with this delete: what should follow can't be deleted any more.
 #[test]
 fn a_webhook_that_a_delete_takes_down() {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster.start_controllers(&[COLLECTOR]);
+    let cluster = Alone::with(&[COLLECTOR]);
     let trial = Trial::on(&cluster, "hooks", "Background");
     let place = trial.namespace.as_str();
     let service = cluster.create(json!({"apiVersion": "v1", "kind": "Service",

@@ -2,14 +2,9 @@
 
 use super::{
     draft::{HOLD, blocking},
-    trial::{Trial, three_ways, three_ways_on},
+    trial::{Trial, root, three_ways, three_ways_on},
 };
 use crate::harness::{Alone, owner_reference};
-
-/// The usual target: a custom resource named `root`.
-fn root() -> Vec<String> {
-    vec!["widget/root".to_owned()]
-}
 
 #[test]
 fn blocking_and_other_dependents() {

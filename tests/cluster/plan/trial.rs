@@ -5,7 +5,12 @@ use std::{cell::RefCell, panic, thread, time::Duration};
 use serde_json::{Value, json};
 
 use super::compare::compare;
-use crate::harness::{Cluster, Listed, PATIENCE, Retry, poll, shared, wait_until};
+use crate::harness::{Cluster, Listed, PATIENCE, Retry, poll, shared, text, wait_until};
+
+/// The usual target: a custom resource named `root`.
+pub fn root() -> Vec<String> {
+    vec!["widget/root".to_owned()]
+}
 
 /// The pod garbage collector deletes the pods of a Node a minute later.
 const UNTIL_TRUE: Duration = Duration::from_mins(2);
@@ -293,10 +298,6 @@ fn named(api_version: &str, kind: &str, from: &Value) -> Value {
         metadata["namespace"] = from["namespace"].clone();
     }
     json!({"apiVersion": api_version, "kind": kind, "metadata": metadata})
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 /// Waits until a list contains this many objects.

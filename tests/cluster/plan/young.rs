@@ -26,8 +26,7 @@ fn planted(cluster: &Cluster, group: &str, name: &str) -> (Value, Value) {
 
 /// Whether the plan to orphan this Seedling is certain; checks that it says why not.
 fn certain(cluster: &Cluster, owner: &str) -> bool {
-    let ran = cluster.gc(&["plan", &format!("cm/{owner}"), "-n", "default", "--cascade=orphan", "-o", "json"]);
-    ran.expect(0);
+    let ran = cluster.gc(&["plan", &format!("cm/{owner}"), "-n", "default", "--cascade=orphan", "-o", "json"]).ended(0);
     let plan = ran.json();
     let outcomes = plan["outcomes"].as_array().unwrap();
     let orphan = outcomes.iter().find(|outcome| outcome["object"]["kind"] == "Seedling").unwrap();

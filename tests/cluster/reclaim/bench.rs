@@ -149,8 +149,7 @@ fn explained_alike(cluster: &Alone, document: &Value, objects: &BTreeMap<String,
         let object = &removal["object"];
         let target = format!("{}/{}", text(&object["kind"]), text(&object["name"]));
         let place = object["namespace"].as_str().map_or(Vec::new(), |namespace| vec!["-n", namespace]);
-        let ran = cluster.gc(&[&["explain", &target, "-o", "json"], &place[..]].concat());
-        ran.expect(0);
+        let ran = cluster.gc(&[&["explain", &target, "-o", "json"], &place[..]].concat()).ended(0);
         let story = ran.json()["explanations"][0]["removal"].clone();
         let same = |key: &str| {
             let of = |removal: &Value| -> Vec<Value> {

@@ -50,8 +50,7 @@ fn build(cluster: &Cluster, namespace: &str) {
 
 /// The predicted end of the first Job, and whether it is certain to be deleted.
 fn told(cluster: &Cluster, namespace: &str) -> (String, bool) {
-    let document = cluster.gc(&["reclaim", "-n", namespace, "-o", "json"]);
-    document.expect(0);
+    let document = cluster.gc(&["reclaim", "-n", namespace, "-o", "json"]).ended(0);
     let document = document.json();
     let mut removals = document["removals"].as_array().into_iter().flatten();
     let removal = removals.find(|removal| removal["object"]["name"] == "a").unwrap_or_else(|| panic!("{document}"));

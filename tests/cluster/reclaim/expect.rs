@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use super::make::FOREIGN;
 
+pub use crate::harness::text;
+
 /// How long a controller may take for what is due, on a busy machine. It is waited for; nothing else depends on it.
 pub const SLACK: i64 = 45;
 
@@ -61,10 +63,6 @@ impl Expected {
             Latest::AfterBegin(seconds) => begun + seconds,
         })
     }
-}
-
-pub fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 fn seconds(time: &Value) -> i64 {

@@ -42,8 +42,7 @@ fn a_token_that_is_written_at_that_moment_stays_until_the_next_look() {
         fill_token(&cluster, &mut token);
         cluster.store(&token);
     }
-    let document = cluster.gc(&["reclaim", "-A", "-o", "json", flag, &period]);
-    document.expect(0);
+    let document = cluster.gc(&["reclaim", "-A", "-o", "json", flag, &period]).ended(0);
     let document = document.json();
     let removals = document["removals"].as_array().into_iter().flatten();
     let told: Vec<&str> = removals.map(|removal| text(&removal["object"]["name"])).collect();

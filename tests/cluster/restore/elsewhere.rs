@@ -68,15 +68,13 @@ fn a_namespace_is_restored_into_another() {
     let all = application(&from, &role);
     let archive = archives.write("elsewhere", &all);
 
-    let missing = restore(cluster, &archive, &["-n", "no-such-place"]);
-    missing.expect(2);
+    let missing = restore(cluster, &archive, &["-n", "no-such-place"]).ended(2);
     assert_eq!(
         describe(&missing, "ConfigMap/settings")["because"],
         "namespace no-such-place does not exist and is not restored: create it and run this again"
     );
 
-    let ran = restore(cluster, &archive, &["-n", &into]);
-    ran.expect(0);
+    let ran = restore(cluster, &archive, &["-n", &into]).ended(0);
     for (name, outcome) in outcomes(&ran) {
         let here = !["Namespace/", "ClusterRole"].iter().any(|kind| name.starts_with(kind));
         assert_eq!(outcome, if here { "Created" } else { "LeftOut" }, "{name}");
@@ -100,12 +98,10 @@ fn a_namespace_is_restored_into_another() {
     assert_eq!(live(cluster, &expected).len(), expected.len());
     assert!(all.iter().all(|object| !exists(cluster, object)), "nothing is where it was");
 
-    let again = restore(cluster, &archive, &["-n", &into]);
-    again.expect(0);
+    let again = restore(cluster, &archive, &["-n", &into]).ended(0);
     assert_eq!(again.json()["summary"]["created"], 0, "{}", again.stdout);
 
-    let ran = restore(cluster, &archive, &["-n", &into, "--cluster-scoped"]);
-    ran.expect(0);
+    let ran = restore(cluster, &archive, &["-n", &into, "--cluster-scoped"]).ended(0);
     assert_eq!(outcomes(&ran)[&format!("ClusterRoleBinding/{role}")], "Created");
     assert_eq!(outcomes(&ran)[&format!("Namespace/{from}")], "LeftOut");
     let binding = live(cluster, &all[5..6]).remove(0);
@@ -121,8 +117,7 @@ fn each_namespace_goes_where_the_map_says() {
     let config = |namespace: &str| archived("v1", "ConfigMap", namespace, "settings", &json!({}));
     let archive = archives.write("map", &[config(&one), config(&two)]);
 
-    let unclear = restore(cluster, &archive, &["-n", &into]);
-    unclear.expect(1);
+    let unclear = restore(cluster, &archive, &["-n", &into]).ended(1);
     assert!(unclear.stderr.contains(&format!("use --namespace-map=OLD={into}")), "{}", unclear.stderr);
     let maps = [format!("--namespace-map={one}={into}"), format!("--namespace-map={two}={other}")];
     restore(cluster, &archive, &[&maps[0], &maps[1]]).expect(0);

@@ -82,8 +82,7 @@ fn each_killed_restore_is_finished(most: usize) {
         assert_eq!(there.is_empty(), *moment == Moment::Before(1), "{moment:?}");
         half_way += usize::from(!there.is_empty() && there.len() < all.len());
 
-        let ran = restore(cluster, &archive, &[]);
-        ran.expect(0);
+        let ran = restore(cluster, &archive, &[]).ended(0);
         let named = |object: &Value| format!("{}/{}", text(&object["kind"]), text(&object["metadata"]["name"]));
         let known: Vec<String> = there.iter().map(named).collect();
         for (name, outcome) in outcomes(&ran) {
@@ -154,8 +153,7 @@ fn an_interrupted_restore_says_what_it_has_done() {
             assert!(shown.contains("run this again, it creates the rest:"), "{shown}");
             assert!(shown.contains(&format!("kubectl gc restore {}", archive.display())), "{shown}");
         }
-        let again = restore(cluster, &archive, &[]);
-        again.expect(0);
+        let again = restore(cluster, &archive, &[]).ended(0);
         let told: BTreeSet<String> = outcomes(&again).into_values().collect();
         assert_eq!(told, BTreeSet::from(["AlreadyRestored".to_owned(), "Created".to_owned()]));
         assert_eq!(tree(&self::there(cluster, &namespace)), tree(&all));

@@ -11,7 +11,9 @@ use http::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Alone, Cluster, KINDS, Options, Ran};
+use crate::harness::{Alone, Cluster, Ran};
+
+pub use crate::harness::text;
 
 /// A CRD with a status subresource.
 pub const STAGES: &str = r"
@@ -35,8 +37,7 @@ spec:
 /// A cluster with an API server but no controllers.
 pub fn quiet() -> &'static Cluster {
     static QUIET: LazyLock<Alone> = LazyLock::new(|| {
-        let cluster = Alone::start(&Options::default());
-        cluster.apply_yaml(KINDS);
+        let cluster = Alone::with(&[]);
         cluster.apply_yaml(STAGES);
         cluster
     });
@@ -196,8 +197,4 @@ pub fn tree(objects: &[Value]) -> BTreeMap<String, Vec<Value>> {
         named.collect()
     };
     objects.iter().map(|object| (coordinate(object), references(object))).collect()
-}
-
-pub fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

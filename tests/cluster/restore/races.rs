@@ -74,8 +74,7 @@ fn a_database_comes_back_with_its_claims(cluster: &Cluster, archives: &Archives,
             && cluster.list(&pods).is_empty()
     });
 
-    let ran = restore(cluster, &archive, all);
-    ran.expect(0);
+    let ran = restore(cluster, &archive, all).ended(0);
     for (name, outcome) in outcomes(&ran) {
         let expected = if all.is_empty() && !name.starts_with("Stateful") && !name.starts_with("PersistentVolumeClaim")
         {
@@ -98,8 +97,7 @@ fn a_database_comes_back_with_its_claims(cluster: &Cluster, archives: &Archives,
         assert_eq!(references, 1, "{is:#}");
     }
     // There was nothing left to do.
-    let ran = restore(cluster, &archive, all);
-    ran.expect(0);
+    let ran = restore(cluster, &archive, all).ended(0);
     assert_eq!(ran.json()["summary"]["created"], 0, "{}", ran.stdout);
     cluster.delete(&cluster.path_of(&pv), None, Some(0));
     cluster.delete(&format!("/api/v1/namespaces/{namespace}"), None, Some(0));
@@ -163,8 +161,7 @@ fn a_deployment_adopts_what_it_had(cluster: &Cluster, archives: &Archives) {
         cluster.get(&cluster.path_of(&web)).is_none() && [&sets, &pods, &claims].iter().all(|it| list(it).is_empty())
     });
 
-    let ran = restore(cluster, &archive, &["--all"]);
-    ran.expect(0);
+    let ran = restore(cluster, &archive, &["--all"]).ended(0);
     let again = cluster.get(&cluster.path_of(&web)).expect("the Deployment is back");
     cluster.wait_until("its status", PATIENCE, || {
         cluster.get(&cluster.path_of(&web)).is_some_and(|web| web["status"]["observedGeneration"] == 1)

@@ -101,8 +101,7 @@ fn what_was_on_its_way_out_when_it_was_archived_comes_back_to_stay() {
     let archive = archives.path("terminating.yaml");
     cluster.gc(&["archive", "widget/root", "-n", &trial.namespace, path(&archive)]).expect(0);
     // Its name is taken until it is gone.
-    let ran = restore(cluster, &archive, &[]);
-    ran.expect(2);
+    let ran = restore(cluster, &archive, &[]).ended(2);
     assert!(describe(&ran, "Widget/root")["because"].as_str().is_some_and(|why| why.contains("is being deleted")));
 
     cluster.patch(&cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));

@@ -43,8 +43,7 @@ fn a_shop_comes_back_as_it_was() {
     let cluster = &Alone::start(&Options::default());
     let archives = Archives::new();
     let all = shop();
-    let ran = restore(cluster, &archives.write("example", &all), &["--all"]);
-    ran.expect(0);
+    let ran = restore(cluster, &archives.write("example", &all), &["--all"]).ended(0);
 
     // Jobs that have finished, and their pods, would run again.
     let outcomes_of_all = outcomes(&ran);
@@ -74,8 +73,7 @@ fn a_shop_comes_back_as_it_was() {
     // Again, from the objects that the API server stores.
     let archive = archives.write("real", &first);
     remove(cluster, &first);
-    let ran = restore(cluster, &archive, &["--all"]);
-    ran.expect(0);
+    let ran = restore(cluster, &archive, &["--all"]).ended(0);
     assert!(outcomes(&ran).values().all(|outcome| outcome == "Created"), "{:?}", outcomes(&ran));
     let second = live(cluster, &first);
     assert_eq!(tree(&second), tree(&first));
@@ -91,8 +89,7 @@ fn a_shop_comes_back_as_it_was() {
         assert_eq!(before["data"], after["data"], "{}", coordinate(before));
     }
     // Once more, with nothing left to do.
-    let ran = restore(cluster, &archive, &["--all"]);
-    ran.expect(0);
+    let ran = restore(cluster, &archive, &["--all"]).ended(0);
     assert!(outcomes(&ran).values().all(|outcome| outcome == "AlreadyRestored"), "{:?}", outcomes(&ran));
     assert_eq!(live(cluster, &first), second, "a second restore changes nothing");
 }

@@ -33,8 +33,7 @@ fn what_is_there_is_compared_and_left_alone_and_its_dependents_are_attached_to_i
         "namespace": namespace}, "data": {"name": "another"}}));
     let all = [same.clone(), different.clone(), owned(config(&namespace, "below"), &[&same, &different])];
     let before = versions(cluster, &all[..2]);
-    let ran = restore(cluster, &archives.write("there", &all), &[]);
-    ran.expect(2);
+    let ran = restore(cluster, &archives.write("there", &all), &[]).ended(2);
     let outcomes = outcomes(&ran);
     assert_eq!(
         outcomes.iter().map(|(name, outcome)| format!("{name} {outcome}")).collect::<Vec<_>>(),
@@ -73,8 +72,7 @@ fn a_reference_that_would_lead_nowhere_is_dropped_and_said() {
     ]);
     let alone = owned(config(&namespace, "alone"), &[&gone]);
     let archive = archives.write("dangling", &[below.clone(), alone.clone()]);
-    let ran = restore(cluster, &archive, &[]);
-    ran.expect(0);
+    let ran = restore(cluster, &archive, &[]).ended(0);
     let unowned = &describe(&ran, "ConfigMap/below")["unowned"];
     let because: Vec<&str> = unowned.as_array().unwrap().iter().map(|it| it["because"].as_str().unwrap()).collect();
     assert_eq!(
@@ -137,16 +135,14 @@ fn dry_runs_change_nothing() {
     ];
     let archive = archives.write("dry", &all);
     let before = versions(cluster, &all);
-    let client = restore(cluster, &archive, &["--dry-run"]);
-    client.expect(0);
+    let client = restore(cluster, &archive, &["--dry-run"]).ended(0);
     assert_eq!(client.json()["dryRun"], "client");
     let foreseen = outcomes(&client);
     assert_eq!(
         (foreseen["ConfigMap/there"].as_str(), foreseen["ConfigMap/invalid"].as_str()),
         ("Same", "WouldBeCreated")
     );
-    let server = restore(cluster, &archive, &["--dry-run=server"]);
-    server.expect(2);
+    let server = restore(cluster, &archive, &["--dry-run=server"]).ended(2);
     let judged = outcomes(&server);
     assert_eq!(judged["ConfigMap/invalid"], "Failed");
     assert_eq!(
@@ -173,8 +169,7 @@ fn what_needs_something_that_fails_is_not_tried_and_the_rest_comes_back() {
     let foreseen = outcomes(&restore(cluster, &archive, &["--dry-run"]));
     let failed = ["ConfigMap/below", "ConfigMap/homeless", "Nothing/unknown"];
     assert!(failed.iter().all(|name| matches!(foreseen[*name].as_str(), "Failed" | "Blocked")), "{foreseen:?}");
-    let ran = restore(cluster, &archive, &[]);
-    ran.expect(2);
+    let ran = restore(cluster, &archive, &[]).ended(2);
     let because = |name: &str| describe(&ran, name)["because"].as_str().unwrap_or_default().to_owned();
     assert!(
         because("Nothing/unknown").starts_with("the server does not serve nowhere.test/v1 Nothing"),
@@ -222,8 +217,7 @@ fn a_missing_definition_comes_first_and_its_kind_is_waited_for() {
         archived("v1", "Namespace", "", &namespace, &json!({})),
     ];
     let archive = archives.write("late", &all);
-    let foreseen = restore(cluster, &archive, &["--dry-run=server"]);
-    foreseen.expect(0);
+    let foreseen = restore(cluster, &archive, &["--dry-run=server"]).ended(0);
     assert!(outcomes(&foreseen).values().all(|outcome| outcome == "WouldBeCreated"), "{}", foreseen.stdout);
     restore(cluster, &archive, &[]).expect(0);
     let back = live(cluster, &all);
@@ -239,10 +233,8 @@ fn what_the_server_does_not_keep_is_told() {
     let namespace = cluster.namespace("kept");
     let more = json!({"data": {"a": "b"}, "unheard": {"of": true}, "metadata": {"labels": {"app": "a"}}});
     let archive = archives.write("kept", &[archived("v1", "ConfigMap", &namespace, "a", &more)]);
-    let judged = restore(cluster, &archive, &["--dry-run=server"]);
-    judged.expect(2);
-    let ran = restore(cluster, &archive, &[]);
-    ran.expect(2);
+    let judged = restore(cluster, &archive, &["--dry-run=server"]).ended(2);
+    let ran = restore(cluster, &archive, &[]).ended(2);
     for ran in [judged, ran] {
         assert_eq!(describe(&ran, "ConfigMap/a")["unfinished"], json!(["the server dropped unheard"]));
     }
@@ -261,8 +253,7 @@ fn what_is_being_deleted_is_not_there_and_nothing_is_attached_to_it() {
     elsewhere["metadata"]["ownerReferences"] = json!([owner_reference(&going)]);
     let all = [archived_going.clone(), owned(config(&namespace, "below"), &[&archived_going]), elsewhere];
     let archive = archives.write("going", &all);
-    let ran = restore(cluster, &archive, &[]);
-    ran.expect(2);
+    let ran = restore(cluster, &archive, &[]).ended(2);
     let because = |name: &str| describe(&ran, name)["because"].as_str().unwrap_or_default().to_owned();
     assert!(because("ConfigMap/going").contains("is being deleted"));
     assert!(because("ConfigMap/elsewhere").contains("is being deleted"));
@@ -281,12 +272,11 @@ fn whoever_restores_is_asked_and_told_where() {
     let archive = archives.write("asked", &all);
     let there = || all.iter().filter(|object| cluster.get(&cluster.path_of(object)).is_some()).count();
     for (answer, code, back) in [("n", 1, 0), ("", 1, 0), ("y", 0, 2)] {
-        let mut terminal = cluster.gc_on_terminal(&["restore", archive.to_str().unwrap()]);
+        let terminal = cluster.gc_on_terminal(&["restore", archive.to_str().unwrap()]);
         terminal.shows("CREATES: 2 objects.");
         terminal.shows("Create 2 objects in context test (127.0.0.1:");
         assert_eq!(there(), 0, "nothing is created before the answer");
-        terminal.types(answer);
-        let (ended, shown) = terminal.ends();
+        let (ended, shown) = terminal.answered(answer);
         assert_eq!((ended, there()), (Some(code), back), "{answer:?}: {shown}");
         let last = if code == 0 { "DONE: 2 objects created." } else { "Nothing was changed: you did not answer yes." };
         assert!(shown.contains(last), "{shown}");

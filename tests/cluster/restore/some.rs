@@ -18,13 +18,11 @@ fn an_object_comes_back_with_what_is_its_own() {
     let all = [above.clone(), named.clone(), below.clone(), beside.clone()];
     let archive = archives.write("some", &all);
 
-    let absent = restore(cluster, &archive, &["widget/absent"]);
-    absent.expect(1);
+    let absent = restore(cluster, &archive, &["widget/absent"]).ended(1);
     let has = format!("the archive has no widget/absent; it has Widget/named -n {namespace}");
     assert!(absent.stderr.contains(&has), "{}", absent.stderr);
 
-    let ran = restore(cluster, &archive, &["widget/named"]);
-    ran.expect(0);
+    let ran = restore(cluster, &archive, &["widget/named"]).ended(0);
     let list = |ran| outcomes(ran).iter().map(|(name, it)| format!("{name} {it}")).collect::<Vec<_>>();
     assert_eq!(list(&ran), ["ConfigMap/above LeftOut", "ConfigMap/below Created", "Widget/named Created"]);
     assert_eq!(
@@ -43,8 +41,7 @@ fn an_object_comes_back_with_what_is_its_own() {
     // An owner that an earlier run restored is its owner again.
     restore(cluster, &archive, &["cm/above"]).expect(0);
     cluster.delete(&cluster.path_of(&beside), None, Some(0));
-    let ran = restore(cluster, &archive, &["configmap", "beside"]);
-    ran.expect(0);
+    let _ran = restore(cluster, &archive, &["configmap", "beside"]).ended(0);
     let there = live(cluster, &[above, beside]);
     assert_eq!(there[1]["metadata"]["ownerReferences"][0]["uid"], *uid(&there[0]));
 

@@ -37,8 +37,7 @@ fn what_a_deployment_makes_is_left_to_it() {
     remove(cluster, &all[..1]);
     cluster.wait_until("the collector", PATIENCE, || of_kinds(cluster, &namespace, &LISTS).is_empty());
 
-    let ran = restore(cluster, &archive, &[]);
-    ran.expect(0);
+    let ran = restore(cluster, &archive, &[]).ended(0);
     let left_out = outcomes(&ran).into_iter().filter(|(_, outcome)| outcome == "LeftOut").count();
     assert_eq!((left_out, ran.json()["summary"]["created"].as_u64()), (3, Some(1)));
     cluster.wait_until("two pods again", PATIENCE, || of_kinds(cluster, &namespace, &LISTS).len() == 4);
@@ -47,8 +46,7 @@ fn what_a_deployment_makes_is_left_to_it() {
     };
     assert_eq!(names(&of_kinds(cluster, &namespace, &LISTS)), names(&all), "the ReplicaSet has the name that it had");
     // Later changes by its controller are no difference.
-    let ran = restore(cluster, &archive, &[]);
-    ran.expect(0);
+    let ran = restore(cluster, &archive, &[]).ended(0);
     assert_eq!(outcomes(&ran)["Deployment/web"], "AlreadyRestored");
 }
 
@@ -133,8 +131,7 @@ fn a_whole_namespace_is_deleted_and_brought_back() {
     let path = format!("/api/v1/namespaces/{namespace}");
     cluster.wait_until("the namespace to be gone", PATIENCE, || cluster.get(&path).is_none());
 
-    let ran = restore(cluster, &archive, &[]);
-    ran.expect(0);
+    let ran = restore(cluster, &archive, &[]).ended(0);
     cluster.wait_until("the pods again", PATIENCE, settled);
     let back = live(cluster, &made);
     for (before, after) in made.iter().zip(&back) {
@@ -156,7 +153,6 @@ fn a_whole_namespace_is_deleted_and_brought_back() {
         ran.stdout
     );
     // Later changes by controllers are no difference, and nothing is created twice.
-    let again = restore(cluster, &archive, &[]);
-    again.expect(0);
+    let again = restore(cluster, &archive, &[]).ended(0);
     assert_eq!(again.json()["summary"]["created"], 0, "{}", again.stdout);
 }

@@ -86,8 +86,7 @@ fn owners_are_not_let_go_while_dependents_may_be_hidden() {
     let read = "Dependents may be among what could not be read: secrets (forbidden).";
     assert!(unseen["findings"].to_string().contains(read), "{unseen:#}");
     for name in WAITING {
-        let told = run(&format!("explain cm/{name}"));
-        told.expect(0);
+        let told = run(&format!("explain cm/{name}")).ended(0);
         let told = told.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(&format!("UNSURE: ConfigMap/{name}")), "{told}");
     }
@@ -101,12 +100,10 @@ fn owners_are_not_let_go_while_dependents_may_be_hidden() {
     let plan = cluster.gc(&["plan", "cm/orphaning", "-n", namespace]).stdout;
     assert!(plan.contains("gc explain configmaps/orphaning") && !plan.contains("read first"), "{plan}");
     let dependents = "what could not be read may contain dependents of";
-    let foretold = run("sweep --dry-run");
-    foretold.expect(1);
+    let foretold = run("sweep --dry-run").ended(1);
     let refuses = format!("error: without --dry-run, a sweep would refuse: {dependents}");
     assert!(foretold.stderr.contains(&refuses), "{foretold:#?}");
-    let swept = run("sweep --yes");
-    swept.expect(1);
+    let swept = run("sweep --yes").ended(1);
     assert!(swept.stderr.contains(&format!("error: nothing was changed: {dependents}")), "{swept:#?}");
 }
 
@@ -124,8 +121,7 @@ fn what_may_wait_for_another_namespace_is_told() {
     let there = elsewhere.config_map("there").blocking(&owner).create();
     cluster.delete(&cluster.path_of(&owner), Some("Foreground"), None);
     let args: Vec<String> = ["sweep", "--yes", "-n", namespace].map(str::to_owned).to_vec();
-    let ran = world.run(&args);
-    ran.expect(0);
+    let ran = world.run(&args).ended(0);
     let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let assumed = format!("nothing outside of namespace {namespace}, where not everything could be read, has an owner");
     assert!(told.contains(&assumed), "{ran:#?}");

@@ -12,6 +12,8 @@ use crate::{
     sweep::without_collector,
 };
 
+pub use crate::harness::text;
+
 /// Users get rights in all of it.
 static CLUSTER: LazyLock<Alone> = LazyLock::new(without_collector);
 
@@ -157,8 +159,4 @@ impl World {
 /// The documents that stand whole in a text.
 pub fn documents(text: &str) -> Vec<Value> {
     serde_json::Deserializer::from_str(text).into_iter().map_while(Result::ok).collect()
-}
-
-pub fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

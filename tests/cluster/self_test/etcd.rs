@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Alone, KINDS, LOST_KEY, Options, PATIENCE, shared, uid},
+    harness::{Alone, LOST_KEY, Options, PATIENCE, shared, uid},
     plan::draft::HOLD,
 };
 
@@ -137,8 +137,7 @@ fn named(api_version: &str, kind: &str, name: &str) -> Value {
 #[test]
 #[ignore = "long: is about the tests themselves"]
 fn what_is_spoiled_spoils_the_lists() {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = Alone::with(&[]);
     let cases = [
         ("v1", "ConfigMap", None, "couldn't get version/kind; json parse error: unexpected end of JSON input"),
         ("gc.test/v1", "Widget", None, "unexpected end of JSON input"),

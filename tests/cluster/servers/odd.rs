@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use crate::{
     doctor::apis::definition,
     harness::{
-        Alone, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, Ran, Request, Retry,
-        old_discovery, owner_reference, poll,
+        Alone, COLLECTOR, Cluster, CountingProxy, Fault, NAMESPACES, Ran, Request, Retry, old_discovery,
+        owner_reference, poll,
     },
     plan::trial::{POLICIES, Trial, all_come_true, predict},
     requests::{once, paths},
@@ -42,8 +42,7 @@ const AT_A_TIME: usize = 8;
 /// the group doesn't prefer; `Widget` and `Service`, as in other groups.
 fn world() -> &'static Cluster {
     static WORLD: LazyLock<Alone> = LazyLock::new(|| {
-        let cluster = Alone::start(&Options::default());
-        cluster.apply_yaml(KINDS);
+        let cluster = Alone::with(&[]);
         let kinds =
             [("crates", &["v1beta1", "v1"][..]), ("jars", &["v1beta1"]), ("widgets", &["v1"]), ("services", &["v1"])];
         for (plural, versions) in kinds {
@@ -205,8 +204,7 @@ fn kinds_of_one_name_in_several_groups_are_told_apart() {
 #[test]
 #[ignore = "long: makes hundreds of kinds"]
 fn many_definitions_cost_a_list_each() {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = Alone::with(&[]);
     thread::scope(|scope| {
         for part in 0..AT_A_TIME {
             let cluster = &cluster;

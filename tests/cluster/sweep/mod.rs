@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{
-        ADMIN, Alone, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, PATIENCE, Retry,
-        example_shop, owner_reference, poll,
+        ADMIN, Alone, COLLECTOR, Cluster, CountingProxy, Fault, NAMESPACES, PATIENCE, Retry, example_shop,
+        owner_reference, poll,
     },
     plan::{
         compare::compare,
@@ -27,9 +27,7 @@ use crate::{
 
 /// A cluster without a collector.
 pub fn without_collector() -> Alone {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster
+    Alone::with(&[])
 }
 
 /// The shared cluster without a collector, which also serves the kind of the example shop.

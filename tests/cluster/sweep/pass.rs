@@ -128,8 +128,7 @@ fn a_pass_ends_when_nothing_is_left_to_do() {
     let ran = trial.cluster.gc(&args(&trial, &["--yes"]));
     assert!(ran.expect(0).contains("DONE: as planned"), "{}", ran.stdout);
     assert_eq!(there(&trial), [""; 0], "it was over when that was said");
-    let ran = trial.cluster.gc(&args(&trial, &[]));
-    ran.expect(0);
+    let _ran = trial.cluster.gc(&args(&trial, &[])).ended(0);
     assert_eq!(swept(&trial, 0, &[])["result"]["ended"], "NothingToDo");
     // `-o name` and `-o yaml`.
     lost(&trial, 1);
@@ -153,20 +152,18 @@ fn somebody_is_asked() {
         ran.stderr
     );
     for answer in ["", "n", "Y es"] {
-        let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[]));
+        let terminal = trial.cluster.gc_on_terminal(&args(&trial, &[]));
         terminal.shows("Sweep 2 objects? [y/N]");
-        terminal.types(answer);
-        let (code, shown) = terminal.ends();
+        let (code, shown) = terminal.answered(answer);
         assert_eq!(code, Some(1), "{answer:?}: {shown}");
         assert!(shown.contains("Nothing was changed: you did not answer yes."), "{answer:?}: {shown}");
     }
     assert_eq!(there(&trial), ["lost-0", "lost-1"]);
-    let (mut terminal, watches) = trial.cluster.gc_on_watched_terminal(&args(&trial, &[]));
+    let (terminal, watches) = trial.cluster.gc_on_watched_terminal(&args(&trial, &[]));
     terminal.shows("Sweep 2 objects? [y/N]");
     // A change that makes no difference to the plan is no reason to ask again.
     watches.have_brought(&trial.config_map("stranger").create());
-    terminal.types("y");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("y");
     assert_eq!((code, there(&trial)), (Some(0), vec!["stranger".to_owned()]), "{shown}");
     assert!(shown.contains("DONE: as planned"), "{shown}");
 }
@@ -190,8 +187,7 @@ fn what_changes_meanwhile_is_asked_about_again() {
     watches.have_brought(&trial.cluster.get(&trial.cluster.path_of(&lost)).expect("it is there"));
     terminal.types("y");
     terminal.shows("1 loses owner references");
-    terminal.types("y");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("y");
     assert_eq!((code, there(&trial)), (Some(0), vec!["lost-1".to_owned(), "owner".to_owned()]), "{shown}");
 }
 
@@ -381,12 +377,11 @@ fn a_watch_that_missed_events_stops_it_if_lists_fail_too() {
         (is_it && watched.load(Ordering::Relaxed) > 0).then(|| Fault::status(403, "Forbidden"))
     });
     let kubeconfig = format!("--kubeconfig={}", proxy.kubeconfig().display());
-    let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[&kubeconfig]));
+    let terminal = trial.cluster.gc_on_terminal(&args(&trial, &[&kubeconfig]));
     terminal.shows("Sweep 1 object? [y/N]");
     let is_refused = |request: &Request| request.path == "/api/v1/configmaps" && request.status == Some(403);
     trial.cluster.wait_until("a list to be refused", IN_VAIN, || proxy.requests().iter().any(is_refused));
-    terminal.types("y");
-    let (code, shown) = terminal.ends();
+    let (code, shown) = terminal.answered("y");
     assert_eq!((code, there(&trial)), (Some(1), vec!["lost-0".to_owned()]), "{shown}");
     let missed = "you may not list and watch configmaps: new ones may have been missed since they were listed";
     assert!(unwrapped(&shown).contains(missed), "{shown}");

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::{seat::SweepSettings, without_collector};
 use crate::{
-    harness::{ADMIN, Cluster, NOBODY, PATIENCE, definition_of},
+    doctor::kit::is_gone,
+    harness::{ADMIN, NOBODY, PATIENCE, definition_of},
     plan::trial::Trial,
 };
 
@@ -12,12 +13,6 @@ use crate::{
 fn lost(trial: &Trial<'_>, name: &str) -> Value {
     let gone = trial.gone(&format!("owner-of-{name}"));
     trial.config_map(name).owned_by(&gone).create()
-}
-
-#[track_caller]
-fn goes(cluster: &Cluster, object: &Value) {
-    let path = cluster.path_of(object);
-    cluster.wait_until(&format!("{path} to go"), PATIENCE, || cluster.get(&path).is_none());
 }
 
 /// The status and the body that it serves at a path.
@@ -50,7 +45,7 @@ fn it_keeps_on_whatever_comes_and_goes() {
     assert!((before - 0.0).abs() < f64::EPSILON, "nothing was to be done: {before}");
 
     let lost_ones: Vec<Value> = (0..5).map(|number| lost(&trial, &format!("lost-{number}"))).collect();
-    lost_ones.iter().for_each(|object| goes(&cluster, object));
+    lost_ones.iter().for_each(|object| is_gone(&cluster, object));
     complains_once(&trial);
     follows_definitions(&trial, &sweeping);
 
@@ -68,17 +63,16 @@ fn it_keeps_on_whatever_comes_and_goes() {
     sweeping.wait_for_line("it to notice", PATIENCE, |line| line.starts_with("partly synced: "));
     assert_eq!(served(&sweeping, "/healthz").0, 200, "it lives");
     cluster.start_api_server_again();
-    goes(&cluster, &lost(&trial, "after-that"));
+    is_gone(&cluster, &lost(&trial, "after-that"));
     sweeping.wait_for_line("everything to be seen again", PATIENCE, |line| line == "synced");
 
     // Next to it, a pass finds nothing to do or shares the work; alone, it does everything.
     let ones: Vec<Value> = (0..20).map(|number| lost(&trial, &format!("both-{number}"))).collect();
     cluster.gc(&["sweep", "--yes"]).expect(0);
-    ones.iter().for_each(|object| goes(&cluster, object));
+    ones.iter().for_each(|object| is_gone(&cluster, object));
     sweeping.terminate();
     let alone = lost(&trial, "alone");
-    let ran = cluster.gc(&["sweep", "--yes", "-o", "json"]);
-    ran.expect(0);
+    let ran = cluster.gc(&["sweep", "--yes", "-o", "json"]).ended(0);
     assert_eq!((&ran.json()["summary"]["deleted"], &ran.json()["result"]["ended"]), (&json!(1), &json!("AsPlanned")));
     assert_eq!(cluster.get(&cluster.path_of(&alone)), None, "it was over when that was said");
 }
@@ -96,7 +90,7 @@ fn complains_once(trial: &Trial<'_>) {
         complaints.map(|event| (event["involvedObject"]["name"].clone(), event["count"].clone())).collect::<Vec<_>>()
     };
     trial.cluster.wait_until("a complaint about each", PATIENCE, || events().len() >= 2);
-    strays.iter().for_each(|stray| goes(trial.cluster, stray));
+    strays.iter().for_each(|stray| is_gone(trial.cluster, stray));
     // Complaints are written in their order: another one about those would have come before.
     trial.config_map("stray-2").owned_by(&owner).in_namespace(&elsewhere).create();
     trial.cluster.wait_until("a complaint about a later one", PATIENCE, || events().len() >= 3);
@@ -116,11 +110,11 @@ fn follows_definitions(trial: &Trial<'_>, sweeping: &SweepSettings) {
     let below = trial.config_map("of-gadget").owned_by(&gadget).create();
     // A dependent of a new kind, and an owner of it.
     let lost = trial.gone("owner-of-gadget");
-    goes(cluster, &trial.draft("new.test/v1", "Gadget", "lost", Some(&trial.namespace)).owned_by(&lost).create());
+    is_gone(cluster, &trial.draft("new.test/v1", "Gadget", "lost", Some(&trial.namespace)).owned_by(&lost).create());
     assert!(cluster.get(&cluster.path_of(&below)).is_some(), "its owner is there");
     cluster.delete(&cluster.path_of(&gadget), Some("Foreground"), None);
-    goes(cluster, &below);
-    goes(cluster, &gadget);
+    is_gone(cluster, &below);
+    is_gone(cluster, &gadget);
     let with_it = resources();
     assert!(with_it >= before, "{before} {with_it}");
     cluster.delete(&cluster.path_of(&definition), Some("Background"), None);
@@ -182,7 +176,7 @@ fn it_says_what_it_cannot_see() {
     let sweeping = SweepSettings::start_with(cluster, &kubeconfig, &["-n", &trial.namespace]);
     let line = sweeping.wait_for_sync();
     assert!(line.starts_with("partly synced: ") && line.contains("secrets") && line.contains("forbidden"), "{line}");
-    goes(cluster, &here);
+    is_gone(cluster, &here);
     let complaints = || sweeping.said().matches(KEEPS).count();
     cluster.wait_until("it to say that owners stay", PATIENCE, || complaints() >= WAITING.len());
     let retries = || ["to_orphan", "to_delete"].map(|queue| metric(&sweeping, "workqueue_retries_total", &[queue]));
@@ -198,10 +192,10 @@ fn it_says_what_it_cannot_see() {
     role("rest", json!([{"apiGroups": [""], "resources": ["secrets"], "verbs": all}]));
     sweeping.wait_for_line("everything to be seen", PATIENCE, |line| line == "synced");
     let [(orphaning, orphan), (foreground, deleted)] = &waiting;
-    [orphaning, foreground, deleted].into_iter().for_each(|object| goes(cluster, object));
+    [orphaning, foreground, deleted].into_iter().for_each(|object| is_gone(cluster, object));
     // Once later ones are gone, what was to be done before is done.
-    goes(cluster, &lost(&trial, "later"));
-    goes(cluster, &trial.secret("later").owned_by(&trial.gone("owner-of-secret")).create());
+    is_gone(cluster, &lost(&trial, "later"));
+    is_gone(cluster, &trial.secret("later").owned_by(&trial.gone("owner-of-secret")).create());
     let orphan = cluster.get(&cluster.path_of(orphan)).expect("the orphan stays");
     assert_eq!(orphan["metadata"]["ownerReferences"], Value::Null);
     assert_eq!(cluster.get(&cluster.path_of(&of_secret)), Some(of_secret), "its owner was there all the time");

@@ -32,8 +32,7 @@ fn a_list_that_fails_is_a_gap() {
         let spoilt = fault.clone();
         proxy.with(move |request| (request.path == secrets).then(|| spoilt.clone()));
         let args = ["tree", "-o", "json", "-n", &trial.namespace, "--request-timeout=5s"];
-        let ran = cluster.gc_with(proxy.kubeconfig(), &args);
-        ran.expect(0);
+        let ran = cluster.gc_with(proxy.kubeconfig(), &args).ended(0);
         let mut document = ran.json();
         let describe = gaps(&document);
         let expected = format!("secrets in {}: {reason}", trial.namespace);

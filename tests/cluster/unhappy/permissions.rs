@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{certain, family, family_on, gaps, refused};
 use crate::{
-    harness::{Alone, Api, COLLECTOR, KINDS, NOBODY, Options, VIEWER, deployment},
+    harness::{Alone, Api, COLLECTOR, NOBODY, VIEWER, deployment},
     plan::trial::Trial,
 };
 
@@ -110,8 +110,7 @@ fn who_sees_a_namespace_gets_the_plan_of_its_end() {
 #[test]
 #[ignore = "long: a cluster of its own with policies"]
 fn a_policy_that_may_not_be_read_may_refuse() {
-    let cluster = &Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
+    let cluster = &Alone::with(&[]);
     cluster.age_kinds();
     cluster.start_controllers(&[COLLECTOR]);
     let (trial, dependent) = family_on(cluster, "viewer-policy");
@@ -167,8 +166,7 @@ fn who_works_in_a_namespace_gets_plans_without_noise() {
             let answer = list(&pods);
             answer.is_success() && answer.json()["items"].as_array().is_some_and(|pods| pods.len() == 2)
         });
-        let ran = cluster.gc_as(VIEWER, &["plan", "deploy/web", "-n", namespace, "-o", "json"]);
-        ran.expect(0);
+        let ran = cluster.gc_as(VIEWER, &["plan", "deploy/web", "-n", namespace, "-o", "json"]).ended(0);
         let plan = ran.json();
         let outcomes = plan["outcomes"].as_array().expect("outcomes");
         assert_eq!(outcomes.len(), 4, "{outcomes:#?}");
@@ -195,11 +193,9 @@ fn hidden_is_not_none(trial: &Trial<'_>) {
         ("--deny=secrets", "--deny=secrets: some may be deleted that could not be read: "),
         ("--max=10", "--max=10: 4 objects would be deleted; more may be, which could not be read: "),
     ] {
-        let ran = cluster.gc_as(VIEWER, &["plan", "deploy/web", "-n", namespace, gate]);
-        ran.expect(2);
+        let ran = cluster.gc_as(VIEWER, &["plan", "deploy/web", "-n", namespace, gate]).ended(2);
         assert!(ran.stdout.contains(says), "{}", ran.stdout);
-        let known = cluster.gc(&["plan", "deploy/web", "-n", namespace, gate]);
-        known.expect(0);
+        let _known = cluster.gc(&["plan", "deploy/web", "-n", namespace, gate]).ended(0);
     }
 }
 
@@ -207,8 +203,7 @@ fn hidden_is_not_none(trial: &Trial<'_>) {
 fn deletes_in_the_foreground(trial: &Trial<'_>) {
     let namespace = trial.namespace.as_str();
     let delete = ["delete", "deploy/web", "-n", namespace, "--cascade=foreground", "--yes"];
-    let refused = trial.cluster.gc_as(VIEWER, &delete);
-    refused.expect(1);
+    let refused = trial.cluster.gc_as(VIEWER, &delete).ended(1);
     let unread: Vec<&str> = refused.stderr.lines().filter(|line| line.starts_with("  ")).collect();
     assert!(!unread.is_empty(), "{}", refused.stderr);
     for line in unread {
@@ -217,8 +212,7 @@ fn deletes_in_the_foreground(trial: &Trial<'_>) {
     }
     let allow = refused.stderr.split_whitespace().find(|word| word.starts_with("--allow-incomplete="));
     let allow = allow.unwrap_or_else(|| panic!("no flag is offered: {}", refused.stderr));
-    let ran = trial.cluster.gc_as(VIEWER, &[&delete[..], &[allow]].concat());
-    ran.expect(0);
+    let ran = trial.cluster.gc_as(VIEWER, &[&delete[..], &[allow]].concat()).ended(0);
     assert!(ran.stdout.contains("DONE"), "{}", ran.stdout);
 }
 
@@ -257,8 +251,7 @@ fn pods_on_nodes_that_may_not_be_read_are_not_certain() {
             may(&format!("/api/v1/namespaces/{namespace}/pods/web")) && may("/api/v1/nodes") == listable
         });
         assert!(!may(&format!("/api/v1/nodes/{node}")));
-        let ran = cluster.gc_as(VIEWER, &["plan", "pod/web", "-n", namespace, "-o", "json"]);
-        ran.expect(0);
+        let ran = cluster.gc_as(VIEWER, &["plan", "pod/web", "-n", namespace, "-o", "json"]).ended(0);
         let plan = ran.json();
         let pod = &plan["outcomes"][0];
         assert_eq!((&pod["outcome"], &pod["certain"]), (&json!("Deleted"), &json!(false)), "{plan:#}");

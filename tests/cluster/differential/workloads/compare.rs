@@ -14,6 +14,8 @@ use serde_json::Value;
 
 use crate::plan::compare::{State, by_uid, check_holders, described, described_real, is_so};
 
+pub use crate::harness::text;
+
 /// How a plan and reality differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {
@@ -303,8 +305,4 @@ fn told(state: &Option<State>) -> String {
 
 pub fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
-}
-
-pub fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

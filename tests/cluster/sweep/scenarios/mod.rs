@@ -9,7 +9,7 @@ pub mod kit;
 mod stress;
 
 use crate::{
-    harness::{ADMIN, Alone, CountingProxy, KINDS, Options},
+    harness::{ADMIN, Alone, CountingProxy},
     side_by_side::play_all,
     sweep::seat::{Seat, Seated},
 };
@@ -32,9 +32,7 @@ const QUICK: [(&str, Scenario); 9] = [
 
 /// A cluster without a collector yet.
 fn cluster() -> Alone {
-    let cluster = Alone::start(&Options::default());
-    cluster.apply_yaml(KINDS);
-    cluster
+    Alone::with(&[])
 }
 
 fn play_quick(seated: &Seated<'_>) {
