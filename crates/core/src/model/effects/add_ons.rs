@@ -196,7 +196,11 @@ const ADD_ONS: &[AddOn] = add_ons! {
     "cStor's pool operator" { domains: &["cstorpoolcluster.openebs.io"], workloads: &["cspc-operator"] }
     "cStor's volume operator" { domains: &["cvc.openebs.io"], workloads: &["cvc-operator"] }
     "OpenEBS' device manager" { domains: &["openebs.io"], kinds: &["BlockDeviceClaim"], workloads: &["ndm-operator"] }
-    "cStor's pool manager" { domains: &["openebs.io", "cstorvolumereplica.openebs.io"], labels: &["cstor-pool"] }
+    "cStor's pool manager" { domains: &["openebs.io", "cstorvolumereplica.openebs.io"],
+        kinds: &["CStorPoolInstance", "CStorVolumeReplica"], labels: &["cstor-pool"] }
+    // openebs/mayastor-extensions k8s/operators/src/pool, chart/templates/mayastor/operators/operator-diskpool.yaml
+    "Mayastor's pool operator" { domains: &["openebs.io"], kinds: &["DiskPool"],
+        workloads: &["openebs-operator-diskpool", "mayastor-operator-diskpool"] }
     // cloudnative-pg/cloudnative-pg internal/management: it runs in the database's pods, which no workload makes.
     "CloudNativePG's instance manager" { domains: &["cnpg.io"], kinds: &["Database", "Publication", "Subscription"],
         may_run_outside: true }

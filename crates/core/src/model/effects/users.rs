@@ -115,6 +115,12 @@ const USERS: &[KnownUsers] = users! {
     // kubernetes-sigs/kueue pkg/controller/jobs/pod/pod_controller.go: a group keeps its pods until it has ended.
     KEEP { finalizer: "kueue.x-k8s.io/managed", of: "Pod", kinds: &[("kueue.x-k8s.io", "Workload")],
         naming: Naming::LabelOfKept("kueue.x-k8s.io/pod-group-name") }
+    // kubernetes-retired/service-catalog pkg/controller/controller_instance.go:checkForReferencedBindings
+    KEEP { finalizer: "kubernetes-incubator/service-catalog", of: "ServiceInstance",
+        kinds: &[("servicecatalog.k8s.io", "ServiceBinding")], naming: Naming::Field("spec.instanceRef.name") }
+    // SAP/sap-btp-service-operator controllers/serviceinstance_controller.go, servicebinding_controller.go
+    KEEP { finalizer: "services.cloud.sap.com/sap-btp-finalizer", of: "ServiceInstance",
+        kinds: &[("services.cloud.sap.com", "ServiceBinding")], naming: Naming::Field("spec.serviceInstanceName") }
     // kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go
     KEEP { finalizer: "gateway-exists-finalizer.gateway.networking.k8s.io", of: "GatewayClass",
         kinds: &[("gateway.networking.k8s.io", "Gateway")], naming: Naming::Field("spec.gatewayClassName") }
