@@ -111,6 +111,9 @@ fn what_a_late_collector_has_not_freed_goes() {
     }
     let ran = on(&of(LONG_AGO), "plan locker/own -n vault --deny=secret --fail-on=never");
     says(&ran, &["--deny=secrets: 1 such object would be deleted"]);
+    let all = on(&of(LONG_AGO), "plan -A");
+    let row = all.out.lines().find(|line| line.contains("Locker/own")).unwrap_or_default();
+    assert!(row.contains("! DATA LOSS") && row.contains("4 deleted; 1 loses data"), "{all}");
     says(&on(&of("2026-03-01T09:59:58Z"), "plan locker/own -n vault"), &["Secret/below                ● kept"]);
     says_not(&on(&of(LONG_AGO), "plan locker/own -n vault --propagation=orphan"), &["deleted if"]);
 }

@@ -31,7 +31,9 @@ pub fn plan(context: &SimContext<'_>, request: &Request) -> Plan {
 /// The same without side effects and second end.
 pub(super) fn likeliest(context: &SimContext<'_>, request: &Request) -> Plan {
     let (mut world, refused) = begin(context, request, InitialListOrder::default());
+    let late = world.without_overdue_work();
     world.settle();
+    let world = late.and_then(|late| late.end_that_deletes_more(&world)).unwrap_or(world);
     build_plan(world, request, refused, &OnceCell::new())
 }
 

@@ -502,7 +502,7 @@ impl World<'_, '_> {
 
     /// The same world with a collector that doesn't come back to what it should have done long ago: it isn't running,
     /// or has lost track of that (R3.22). `None` if there is nothing of that kind, or it isn't long ago.
-    fn without_overdue_work(&self) -> Option<Self> {
+    pub(super) fn without_overdue_work(&self) -> Option<Self> {
         let is_overdue = |object: &ObjectId| {
             let stored = Stored::of(self.context.snapshot.object(*object));
             let begun = stored.waiting() || stored.orphaning();
@@ -518,7 +518,7 @@ impl World<'_, '_> {
     }
 
     /// The end of the likeliest order from here, if it leaves fewer objects than the other end.
-    fn end_that_deletes_more(&self, other: &Self) -> Option<Self> {
+    pub(super) fn end_that_deletes_more(&self, other: &Self) -> Option<Self> {
         let gone = |end: &Self| end.touched().into_iter().filter(|object| !end.exists(*object)).count();
         let mut end = self.clone();
         end.settle();

@@ -156,7 +156,7 @@ impl SideEffects<'_, '_> {
         let finished = &context.later().others.finished;
         let is_open = |id: &ObjectId| finished.iter().any(|it| it.object == *id && it.state != State::Waiting);
         let owners = snapshot.object(claim).owners.iter().filter_map(|owner| snapshot.by_uid(owner.uid));
-        let mut open: Vec<ObjectId> = owners.filter(|owner| self.survivals.get(owner).is_none()).collect();
+        let mut open: Vec<ObjectId> = owners.filter(|owner| !self.survivals.contains_key(owner)).collect();
         let mut seen: FxHashSet<ObjectId> = open.iter().copied().collect();
         while let Some(next) = open.pop() {
             if is_open(&next) {
