@@ -261,27 +261,6 @@ fn the_conditions_of_a_lone_definition_are_believed() {
     }
 }
 
-/// A dead webhook stops all new pods in the namespaces that it selects: most charts leave out kube-system.
-#[test]
-fn a_webhook_that_stops_new_pods_is_told_whatever_it_leaves_out() {
-    let mut pod = object(("v1", "Pod"), "web", json!({}));
-    pod["spec"] = json!({"nodeName": "n", "containers": []});
-    let stops = |labels: Value| {
-        let mut webhook = dead_webhook("", "pods");
-        webhook["webhooks"][0]["rules"][0]["operations"] = json!(["CREATE"]);
-        webhook["webhooks"][0]["namespaceSelector"] = labels;
-        let name = json!({"kubernetes.io/metadata.name": "vault"});
-        let namespace = object(("v1", "Namespace"), "vault", json!({"namespace": null, "labels": name}));
-        on(&[namespace, pod.clone(), webhook], "doctor")
-    };
-    let but = |names: Value| json!({"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": names}]});
-    let told = "no pod is made in place of one that is gone, in the namespaces that it selects";
-    says(&stops(but(json!(["kube-system"]))), &["ERROR webhook-unreachable", told]);
-    for nothing in [but(json!(["vault"])), json!({"matchLabels": {"inject": "yes"}})] {
-        says_not(&stops(nothing), &["ERROR", told]);
-    }
-}
-
 /// A dead webhook that is called before updates keeps an operator from removing its finalizer, not the user from
 /// deleting: the object stays, and all say why.
 #[test]

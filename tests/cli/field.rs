@@ -242,8 +242,12 @@ fn a_dead_webhook_refuses_what_the_cluster_needs() {
     let all = of("*", "*/*", "*", json!(null));
     says(&all, &["can't report the state of Nodes; no pod is made", "no pod gets a Node", "Services don't learn"]);
     says(&of("", "pods", "CREATE", json!(null)), &["webhook-unreachable", "before it creates pods; its service"]);
+    // Most charts leave out kube-system: the pods of all others need it.
+    let others = of("", "pods", "CREATE", without("kube-system"));
+    says(&others, &["ERROR", "no pod is made in place of one that is gone, in the namespaces that it selects"]);
     for ran in [
-        of("", "pods", "CREATE", without("kube-system")),
+        of("", "pods", "CREATE", without("vault")),
+        of("", "pods", "CREATE", json!({"matchLabels": {"inject": "yes"}})),
         of("coordination.k8s.io", "leases", "CREATE", json!(null)),
         of("", "configmaps", "CREATE", json!(null)),
     ] {
