@@ -151,7 +151,7 @@ fn what_may_never_be_deleted_any_more_is_told() {
         let plan: Value = serde_json::from_str(&planned("deploy/pg-operator -n ops -o json", dump).out).unwrap();
         assert_eq!(plan["notes"][0]["kind"], kind, "{}", plan["notes"]);
     }
-    // What `plan pgcluster/orders` names as its possible controller is named the other way round, whatever it is called.
+    // What `plan pgcluster/orders` names as its possible controller is named the other way round, too.
     for name in ["acme", "acme-connect-injector"] {
         let file = write(folder.path(), "renamed.yaml", &hidden.replace("pg-operator", name));
         let ran = planned("pgcluster/orders -n db", &file);

@@ -294,7 +294,8 @@ fn values_that_are_none() {
         (&["plan", "--apply", "deploy/web"], "--apply needs -f FILE or -k FOLDER, and no TARGET"),
         (
             &["plan", "deploy/web,api", "--example"],
-            "deployments.apps \"web,api\" not found; a TARGET names one object: write deployments.apps/web deployments.apps/api",
+            "deployments.apps \"web,api\" not found; a TARGET names one object: write deployments.apps/web \
+             deployments.apps/api",
         ),
         (&["plan", "--max=-1"], "invalid value '-1' for '--max <N>': give a number from 0 up"),
         (&["plan", "--deny="], "a value is required for '--deny <TYPE>' but none was supplied"),

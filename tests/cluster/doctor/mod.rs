@@ -179,7 +179,9 @@ pub fn follow(cluster: &Cluster, finding: &Value, remedy: usize) -> Vec<String> 
         assert_eq!(finding["remedy"], commands.join("\n"));
     }
     for command in &commands {
-        paste(cluster, command);
+        // Whoever follows a remedy that decides has decided: the sweep needn't ask.
+        let asks = finding["remedies"][remedy]["decides"] == true && command.starts_with("kubectl gc sweep");
+        paste(cluster, &if asks { format!("{command} --yes") } else { command.clone() });
     }
     commands
 }
