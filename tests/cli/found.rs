@@ -77,6 +77,57 @@ fn a_controller_is_found_and_missed() {
     }
 }
 
+/// The namespace, the keys of labels and the finalizer itself point to what may be the controller, if that is called as
+/// controllers are; a word may be spelt with dashes.
+#[test]
+fn a_controller_is_found_by_more_than_its_name() {
+    let placed = |name: &str, namespace: &str, key: &str| {
+        let mut workload = elsewhere(name);
+        workload["metadata"]["namespace"] = json!(namespace);
+        workload["metadata"]["labels"] = json!({key: "main"});
+        workload
+    };
+    const KEY: &str = "actions.github.com/controller-service-account-name";
+    let runners = ("actions.github.com/v1alpha1", "AutoscalingRunnerSet");
+    let of_runners = "autoscalingrunnerset.actions.github.com/finalizer";
+    let mesh = ("maistra.io/v2", "ServiceMeshControlPlane");
+    let identity = ("aadpodidentity.k8s.io/v1", "AzureAssignedIdentity");
+    let of_identity = "azureassignedidentity.finalizers.aadpodidentity.k8s.io";
+    let tenant = ("tenant.kubesphere.io/v1alpha1", "Workspace");
+    let all = [
+        (runners, of_runners, placed("rs-controller", "arc", KEY), "rs-console"),
+        (("v1", "Secret"), "actions.github.com/cleanup-protection", placed("rs-controller", "arc", KEY), "rs"),
+        (tenant, "finalizers.tenant.kubesphere.io", placed("ks-manager", "kubesphere-system", "x"), "ks-console"),
+        (mesh, "maistra.io/istio-operator", placed("istio-operator", "openshift", "x"), "other-operator"),
+        (mesh, "istio-operator", placed("istio-operator", "openshift", "x"), "other-operator"),
+        (identity, of_identity, placed("aad-pod-identity-mic", "kube-system", "x"), "aad-pod-mic"),
+    ];
+    for (kind, finalizer, workload, other) in all {
+        let object = with(kind, finalizer, json!({}));
+        let plan = format!("plan {}/one -n vault", kind.1);
+        let place = workload["metadata"]["namespace"].as_str().unwrap();
+        let name = workload["metadata"]["name"].as_str().unwrap();
+        let objects = [object.clone(), workload.clone(), elsewhere("api-manager"), at_ten()];
+        let ran = on(&objects, &plan);
+        says(&ran, &["DEPENDS: ", &format!("Deployment/{name} -n {place} may be its controller")]);
+        let ran = on(&objects, &format!("plan deploy/{name} -n {place}"));
+        says(&ran, &[&format!("{}/one", kind.1), "stays, and may not be deletable any more"]);
+        let mut other_workload = workload.clone();
+        other_workload["metadata"]["name"] = json!(other);
+        let ran = on(&[object, other_workload, elsewhere("api-manager"), at_ten()], &plan);
+        says(&ran, &["STUCK: "]);
+    }
+    // Only the maker's word says whose a namespace is; what OLM has installed is not OLM.
+    let subscription = ("operators.coreos.com/v1alpha1", "Subscription");
+    for (kind, finalizer, workload) in [
+        (tenant, "finalizers.tenant.kubesphere.io", placed("other-manager", "tenant-a", "x")),
+        (subscription, "operators.coreos.com/x", placed("other-operator", "operators", "operators.coreos.com/other.x")),
+    ] {
+        let objects = [with(kind, finalizer, json!({})), workload, at_ten()];
+        says(&on(&objects, &format!("plan {}/one -n vault", kind.1)), &["STUCK: "]);
+    }
+}
+
 /// A framework's finalizer tells nothing of its controller, so that nothing shows that it is away; nor does that of a
 /// server of k3s, which is no workload.
 #[test]

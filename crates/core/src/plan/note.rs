@@ -106,8 +106,8 @@ impl NoteKind {
                     .to_owned()
             }
             NoteKind::PerhapsAbandoned => {
-                "stays, and may not be deletable any more: by its name, a workload that goes in this delete may be the \
-                 controller that removes its finalizer"
+                "stays, and may not be deletable any more: by its name, namespace or labels, a workload that goes in \
+                 this delete may be the controller that removes its finalizer"
                     .to_owned()
             }
             NoteKind::WithoutRights => {

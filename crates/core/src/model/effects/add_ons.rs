@@ -69,6 +69,10 @@ const ADD_ONS: &[AddOn] = add_ons! {
     // argoproj/gitops-engine pkg/sync/hook/hook.go: HookFinalizer, on what an Application's hooks create anywhere.
     "Argo CD" { domains: &["argocd.argoproj.io"],
         workloads: &["argocd-application-controller", "gitops-application-controller"], labels: &["argocd"] }
+    // argoproj/argo-events manifests/base/controller-manager/controller-manager-deployment.yaml: it is called as many
+    // are, and its finalizers have no domain.
+    "Argo Events" { domains: &["eventbus-controller", "eventsource-controller", "sensor-controller"],
+        groups: &["argoproj.io"], labels: &["argo-events"], beginnings: &["argo-events-controller-manager"] }
     "Argo" { domains: &[".argoproj.io"], labels: &["argocd", "argo-workflows", "argo-events", "argo-rollouts"] }
     // crossplane/crossplane cluster/charts/crossplane/templates/deployment.yaml
     "Crossplane" { domains: &[".apiextensions.crossplane.io", ".pkg.crossplane.io"], workloads: &["crossplane"],
@@ -207,7 +211,15 @@ const ADD_ONS: &[AddOn] = add_ons! {
     // mariadb-operator/mariadb-operator deploy/charts/mariadb-operator/templates/operator/deployment.yaml
     "the MariaDB operator" { domains: &[".k8s.mariadb.com"], workloads: &["mariadb-operator"] }
     // carvel-dev/kapp-controller config/config/deployment.yml
-    "kapp-controller" { domains: &["kapp-ctrl.k14s.io"], workloads: &["kapp-controller"] }
+    "kapp-controller" { domains: &["kapp-ctrl.k14s.io", "packageinstall.packaging.carvel.dev"],
+        workloads: &["kapp-controller"] }
+    // kubernetes-retired/service-catalog charts/catalog/templates/controller-manager-deployment.yaml
+    "Service Catalog" { domains: &["kubernetes-incubator/service-catalog"], workloads: &["catalog-controller-manager"] }
+    // kubevela/kubevela charts/vela-core/templates/kubevela-controller.yaml
+    "KubeVela" { domains: &["app.oam.dev", ".core.oam.dev"], labels: &["vela-core"] }
+    // GoogleContainerTools/kpt-config-sync: a manager, and a reconciler for each RootSync and RepoSync.
+    "Config Sync" { domains: &["configsync.gke.io"], labels: &["reconciler-manager"],
+        beginnings: &["root-reconciler", "ns-reconciler"] }
     // istio/istio manifests/charts/istio-operator/templates/deployment.yaml
     "Istio's operator" { domains: &["install.istio.io"], workloads: &["istio-operator"] }
     // kube-object-storage/lib-bucket-provisioner: each store has a provisioner of its own.

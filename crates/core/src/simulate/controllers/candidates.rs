@@ -29,7 +29,7 @@ const FRAMEWORKS: [&str; 5] =
     ["kopf.zalando.org", "kopf.dev", "sdk.operatorframework.io", "wrangler.cattle.io", "uninstall-helm-release"];
 
 /// Parts of a domain that identify no controller.
-const COMMON: [&str; 16] = [
+const COMMON: [&str; 17] = [
     "api",
     "app",
     "apps",
@@ -43,6 +43,7 @@ const COMMON: [&str; 16] = [
     "sigs",
     "controller",
     "operator",
+    "operators",
     "cloud",
     "toolkit",
     "cluster",
@@ -78,12 +79,21 @@ fn names_of(snapshot: &Snapshot, workload: ObjectId) -> impl Iterator<Item = &st
     labels.map(|(_, value)| snapshot.text(*value)).chain([snapshot.text(object.name)])
 }
 
-/// The words of the finalizer's domain and of the object's group that may identify the controller.
-fn words_of<'a>(finalizer: &'a str, group: &'a str) -> Vec<&'a str> {
+/// The finalizer's domain and the object's group, as far as they may identify the controller.
+fn domains_of<'a>(finalizer: &'a str, group: &'a str) -> impl Iterator<Item = &'a str> {
     let domain = finalizer.split('/').next().filter(|_| framework(finalizer).is_none());
     let group = Some(group).filter(|group| !is_built_in_group(group) && !group.ends_with(".k8s.io"));
-    let words = domain.into_iter().chain(group).flat_map(|text| text.rsplit('.').skip(1));
-    let mut words: Vec<&str> = words.filter(|word| word.len() > 1 && !COMMON.contains(word)).collect();
+    domain.into_iter().chain(group)
+}
+
+/// The words of a domain that may identify the controller, the last first.
+fn words_in(domain: &str) -> impl Iterator<Item = &str> {
+    domain.rsplit('.').skip(1).filter(|word| word.len() > 1 && !COMMON.contains(word))
+}
+
+/// The words of the finalizer's domain and of the object's group that may identify the controller.
+fn words_of<'a>(finalizer: &'a str, group: &'a str) -> Vec<&'a str> {
+    let mut words: Vec<&str> = domains_of(finalizer, group).flat_map(words_in).collect();
     words.sort_unstable();
     words.dedup();
     words
@@ -95,13 +105,27 @@ pub(super) fn framework(finalizer: &str) -> Option<&'static str> {
     FRAMEWORKS.into_iter().find(|framework| is_within(domain, framework))
 }
 
-/// How many of these words a name has as a part. Of a short word, it is the first part.
+/// How many of these words a name has as a part, or as several that follow each other. Of a short word, it is the first
+/// part.
 fn hits(name: &str, words: &[&str]) -> usize {
     let is_in = |word: &&&str| match name.strip_prefix(**word) {
         Some(rest) if rest.is_empty() || rest.starts_with('-') => true,
-        _ => word.len() > 3 && name.split('-').any(|part| part == **word) || is_called_after(name, word),
+        _ => word.len() > 3 && is_spelt_in(name, word) || is_called_after(name, word),
     };
     words.iter().filter(is_in).count()
+}
+
+/// Whether whole parts of a name make up a word: those of `aad-pod-identity-mic` do for `aadpodidentity`.
+fn is_spelt_in(name: &str, word: &str) -> bool {
+    let word = word.replace('-', "");
+    let begins = name.match_indices('-').map(|(dash, _)| dash + 1).chain([0]);
+    begins.into_iter().any(|begin| {
+        let mut rest = word.as_str();
+        name[begin..]
+            .split('-')
+            .map_while(|part| rest.strip_prefix(part).inspect(|left| rest = left))
+            .any(str::is_empty)
+    })
 }
 
 /// Whether a name is that of an operator of this word, as most are called: `pg-operator` for `pg` and `pg-operator`,
@@ -161,8 +185,36 @@ pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>, among: &[Obj
         .filter(|(id, hits)| *hits > 0 && is_free(id) && !is_made(id) && !named.contains(id))
         .collect();
     after.sort_by_key(|(id, hits)| (!called(*id), Reverse(*hits)));
+    if named.is_empty() && after.is_empty() {
+        let is_near = |id: &ObjectId| {
+            is_telling(snapshot, *id)
+                && !is_made(id)
+                && (is_its_name(snapshot, *id, asked) || is_free(id) && is_beside(snapshot, *id, asked))
+        };
+        return among().filter(is_near).map(|id| (id, false)).collect();
+    }
     let named = named.iter().map(|id| (*id, true));
     named.chain(after.into_iter().map(|(id, _)| (id, called(id)))).collect()
+}
+
+/// Whether a finalizer, or what follows its domain, is the name of a workload: `maistra.io/istio-operator`.
+fn is_its_name(snapshot: &Snapshot, workload: ObjectId, asked: &Asked<'_>) -> bool {
+    asked.finalizer.rsplit('/').next() == Some(snapshot.name(workload))
+}
+
+/// Whether the namespace of a workload is called after the maker, by the finalizer's domain or the object's group, or a
+/// key of its labels has that domain or group.
+fn is_beside(snapshot: &Snapshot, workload: ObjectId, asked: &Asked<'_>) -> bool {
+    let domains = || domains_of(asked.finalizer, asked.group);
+    let makers: Vec<&str> = domains().filter_map(|domain| words_in(domain).next()).collect();
+    let is_its = |key: &str| match key.split_once('/') {
+        Some((own, _)) if !key.starts_with(OLM_COMPONENT) => {
+            words_in(own).next().is_some() && domains().any(|it| it == own)
+        }
+        _ => false,
+    };
+    let mut keys = snapshot.object(workload).labels.iter().map(|(key, _)| snapshot.text(*key));
+    hits(snapshot.namespace(workload), &makers) > 0 || keys.any(is_its)
 }
 
 /// Whether a workload is called after the object's kind, where other words tell whose that is: Kubeflow's
