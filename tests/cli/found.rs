@@ -128,6 +128,22 @@ fn a_controller_is_found_by_more_than_its_name() {
     }
 }
 
+/// Nothing runs in the control plane of Karmada: that it shows no controller is no evidence that there is none.
+#[test]
+fn controllers_of_some_control_planes_run_elsewhere() {
+    let binding = with(("work.karmada.io/v1alpha2", "ResourceBinding"), "karmada.io/binding-controller", json!({}));
+    let widget = with(("acme.io/v1", "Widget"), "bank.dev/x", json!({}));
+    let all = [binding, widget, at_ten()];
+    for kind in ["resourcebinding", "widget"] {
+        let plan = format!("plan {kind}/one -n vault");
+        let ran = on(&all, &plan);
+        says(&ran, &["DEPENDS: ", "controllers of this control plane run elsewhere"]);
+        assert_eq!(ran.code, 2, "{ran}");
+        let node = object(("v1", "Node"), "n1", cluster());
+        says(&on(&[&all[..], &[node]].concat(), &plan), &["STUCK: "]);
+    }
+}
+
 /// A framework's finalizer tells nothing of its controller, so that nothing shows that it is away; nor does that of a
 /// server of k3s, which is no workload.
 #[test]

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::{
     model::{
-        ObjectId, Origin, Presence, Symbol,
-        effects::{AddOn, add_on, known_finalizer},
+        ObjectId, Origin, Presence, ResourceId, Symbol,
+        effects::{AddOn, add_on, is_within, known_finalizer},
     },
     wording::count,
 };
@@ -292,9 +292,14 @@ fn without_evidence(
         return possible;
     }
     let is_framework = candidates::framework(asked.finalizer).is_some();
-    evidence.unseen = all_read && asked.add_on.map_or(is_framework, |add_on| add_on.may_run_outside);
+    let elsewhere = all_read && runs_nothing(context);
+    let is_outside = asked.add_on.map_or(is_framework, |add_on| add_on.may_run_outside);
+    evidence.unseen = all_read && (is_outside || elsewhere);
     match (asked.add_on, added_by) {
         (Some(_), _) if !all_read => unread(),
+        _ if elsewhere => Liveness::Unknown(
+            "no evidence: there is no Node and no pod: controllers of this control plane run elsewhere".to_owned(),
+        ),
         (Some(add_on), _) if add_on.may_run_outside => Liveness::Unknown(format!(
             "no evidence: the cluster has no workload of {}, which may run outside of it",
             asked.driver.and_then(Driver::itself).unwrap_or(add_on.name)
@@ -380,6 +385,14 @@ fn possible(
     let more =
         if more == 0 { String::new() } else { format!(" and {}", count(more, "other workload", "other workloads")) };
     Some(Liveness::Unknown(format!("{}{more} may be its controller", workloads::name(snapshot, first))))
+}
+
+/// Whether this is a control plane in which nothing runs: it has no Node and no pod, and an API that such have.
+fn runs_nothing(context: &SimContext<'_>) -> bool {
+    const APIS: [&str; 3] = ["karmada.io", "kcp.io", "core.gardener.cloud"];
+    let has_none = |kind: ResourceId| context.of_resource(kind).is_empty() && context.snapshot.covers(kind, None);
+    [context.built_in.nodes, context.built_in.pods].into_iter().flatten().all(has_none)
+        && context.snapshot.resources.iter().any(|(_, kind)| APIS.iter().any(|api| is_within(&kind.group, api)))
 }
 
 /// Whether all workloads and Leases were listed. A dump proves nothing about kinds that it doesn't contain.
