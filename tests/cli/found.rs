@@ -153,6 +153,9 @@ fn who_may_be_anybody_is_not_certain() {
         (widget, "kopf.zalando.org/KopfFinalizerMarker", "is a framework's"),
         (widget, "uninstall-helm-release", "is a framework's"),
         (("v1", "Node"), "wrangler.cattle.io/node", "may run outside of it"),
+        (("v1", "Service"), "service.eks.amazonaws.com/resources", "may run outside of it"),
+        (("networking.k8s.io/v1", "Ingress"), "ingress.eks.amazonaws.com/resources", "may run outside of it"),
+        (("eks.amazonaws.com/v1", "NodeClass"), "eks.amazonaws.com/termination", "may run outside of it"),
     ];
     for (kind, finalizer, why) in all {
         let object = with(kind, finalizer, if kind.1 == "Node" { cluster() } else { json!({}) });

@@ -143,6 +143,9 @@ const ADD_ONS: &[AddOn] = add_ons! {
         may_run_outside: true }
     // aws/amazon-vpc-resource-controller-k8s and the network policy controller, both in EKS' control plane.
     "EKS" { domains: &[".networking.k8s.aws"], may_run_outside: true }
+    // EKS Auto Mode runs controllers of load balancers, Ingresses and NodeClasses outside of the cluster.
+    "EKS Auto Mode" { domains: &["service.eks.amazonaws.com", ".ingress.eks.amazonaws.com", "eks.amazonaws.com"],
+        may_run_outside: true }
     "GKE" { domains: &[".networking.gke.io", ".gke.networking.io"], may_run_outside: true }
     // kubernetes-csi/external-snapshotter deploy/kubernetes/snapshot-controller; clouds run it in the control plane.
     "the snapshot controller" { domains: &["snapshot.storage.kubernetes.io"], workloads: &["snapshot-controller"],
