@@ -316,3 +316,44 @@ fn kueue_keeps_the_pods_of_a_group() {
     says_not(&ran, &["WAITS: "]);
     says_not(&on(&[&others[..], &[member("two", json!({}))]].concat(), "plan pod/two -n vault"), &["Workload/main"]);
 }
+
+/// R9.40: what is bound to a service, a bus or a cluster of databases keeps it, and is named to be deleted first.
+#[test]
+fn what_is_bound_keeps_what_it_is_bound_to() {
+    const CATALOG: &str = "servicecatalog.k8s.io/v1beta1";
+    const CLOUD: &str = "services.cloud.sap.com/v1";
+    const EVENTS: &str = "argoproj.io/v1alpha1";
+    const REDIS: &str = "app.redislabs.com/v1";
+    const OF_CLUSTER: &str = "redbfinalizer.redisenterpriseclusters.app.redislabs.com";
+    type Spec = fn(&str) -> Value;
+    let instance: Spec = |name| json!({"instanceRef": {"name": name}});
+    let binding: Spec = |name| json!({"serviceInstanceName": name});
+    let bus: Spec = |name| json!({"eventBusName": name});
+    let cluster: Spec = |name| json!({"redisEnterpriseCluster": {"name": name}});
+    let all = [
+        (CATALOG, "ServiceInstance", "kubernetes-incubator/service-catalog", "ServiceBinding", instance),
+        (CLOUD, "ServiceInstance", "services.cloud.sap.com/sap-btp-finalizer", "ServiceBinding", binding),
+        (EVENTS, "EventBus", "eventbus-controller", "EventSource", bus),
+        (EVENTS, "EventBus", "eventbus-controller", "Sensor", bus),
+        (REDIS, "RedisEnterpriseCluster", OF_CLUSTER, "RedisEnterpriseDatabase", cluster),
+    ];
+    for (version, kind, finalizer, by, spec) in all {
+        for (uses, is_kept) in [("main", true), ("another", false)] {
+            let user = made((version, by), "user", &[], spec(uses));
+            let mut objects = vec![made((version, kind), "main", &[finalizer], json!({})), user, at_ten()];
+            let ran = on(&objects, &format!("plan {kind}/main -n vault"));
+            assert_eq!(ran.out.contains(&format!("waits for {by}/user")), is_kept, "{ran}");
+            assert_eq!(ran.out.contains(&format!("delete {by}/user first")), is_kept, "{ran}");
+            objects[0]["metadata"]["deletionTimestamp"] = json!("2026-03-01T07:00:00Z");
+            let ran = on(&objects, "doctor");
+            assert_eq!(ran.out.contains(&format!("{kind}/main is in use by {by}/user.")), is_kept, "{ran}");
+        }
+    }
+    // Who names no bus uses the one that is called default.
+    for (name, is_kept) in [("default", true), ("main", false)] {
+        let source = made((EVENTS, "EventSource"), "hook", &[], json!({}));
+        let objects = [made((EVENTS, "EventBus"), name, &["eventbus-controller"], json!({})), source, at_ten()];
+        let ran = on(&objects, &format!("plan eventbus/{name} -n vault"));
+        assert_eq!(ran.out.contains("waits for EventSource/hook"), is_kept, "{ran}");
+    }
+}

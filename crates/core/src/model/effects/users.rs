@@ -43,6 +43,8 @@ pub enum Naming {
     LabelOfKept(&'static str),
     /// By a field of theirs; lists on the way to it are read through.
     Field(&'static str),
+    /// By a field of theirs; without it, they use what has this name.
+    FieldOr(&'static str, &'static str),
     /// By fields with its namespace and its name; without the second: they use what is in that namespace.
     Fields(&'static str, &'static str),
     /// By what their own facts say.
@@ -121,6 +123,14 @@ const USERS: &[KnownUsers] = users! {
     // SAP/sap-btp-service-operator controllers/serviceinstance_controller.go, servicebinding_controller.go
     KEEP { finalizer: "services.cloud.sap.com/sap-btp-finalizer", of: "ServiceInstance",
         kinds: &[("services.cloud.sap.com", "ServiceBinding")], naming: Naming::Field("spec.serviceInstanceName") }
+    // argoproj/argo-events controllers/eventbus/installer/installer.go:Uninstall
+    KEEP { finalizer: "eventbus-controller", of: "EventBus",
+        kinds: &[("argoproj.io", "EventSource"), ("argoproj.io", "Sensor")],
+        naming: Naming::FieldOr("spec.eventBusName", "default") }
+    // RedisLabs/redis-enterprise-k8s-docs: the finalizer is named after the databases that it waits for.
+    KEEP { finalizer: "redbfinalizer.redisenterpriseclusters.app.redislabs.com", of: "RedisEnterpriseCluster",
+        kinds: &[("app.redislabs.com", "RedisEnterpriseDatabase")],
+        naming: Naming::Field("spec.redisEnterpriseCluster.name") }
     // kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go
     KEEP { finalizer: "gateway-exists-finalizer.gateway.networking.k8s.io", of: "GatewayClass",
         kinds: &[("gateway.networking.k8s.io", "Gateway")], naming: Naming::Field("spec.gatewayClassName") }
@@ -165,7 +175,8 @@ pub fn known_users<'t>(finalizer: &'t str, kind: &'t str) -> impl Iterator<Item 
 /// How objects of a kind name what they use in fields, and the kind of that.
 fn by_field<'k>(group: &'k str, kind: &'k str) -> impl Iterator<Item = &'static KnownUsers> + 'k {
     let is_it = move |user: &(&str, &str)| user.1 == kind && (user.0 == "*" || user.0 == group);
-    let names = |users: &&KnownUsers| matches!(users.naming, Naming::Field(_) | Naming::Fields(..));
+    let in_fields = |naming| matches!(naming, Naming::Field(_) | Naming::FieldOr(..) | Naming::Fields(..));
+    let names = move |users: &&KnownUsers| in_fields(users.naming);
     USERS.iter().filter(names).filter(move |users| users.kinds.iter().any(is_it))
 }
 
@@ -181,6 +192,9 @@ pub(crate) fn names_used(group: &str, kind: &str, object: &Value) -> Vec<String>
     for users in by_field(group, kind) {
         match users.naming {
             Naming::Field(field) => texts(object, field, &mut names),
+            Naming::FieldOr(field, other) => {
+                names.push(one(field).filter(|name| !name.is_empty()).unwrap_or(other).to_owned());
+            }
             Naming::Fields(namespace, "") => names.extend(one(namespace).map(|it| used(users.of, it, ""))),
             Naming::Fields(namespace, name) => {
                 names.extend(one(namespace).zip(one(name)).map(|(namespace, name)| used(users.of, namespace, name)));

@@ -58,7 +58,7 @@ impl SimContext<'_> {
                 Naming::LabelOfKept(key) => {
                     Some(snapshot.label(object, key) == Some(snapshot.text(snapshot.object(user).name)))
                 }
-                Naming::Field(_) | Naming::Fact => uses(user, name),
+                Naming::Field(_) | Naming::FieldOr(..) | Naming::Fact => uses(user, name),
                 Naming::Fields(_, "") => uses(user, &used(&resource.kind, namespace, "")),
                 Naming::Fields(..) => uses(user, &used(&resource.kind, namespace, name)),
                 Naming::Operation => uses(user, &hook(&resource.kind, namespace, name)),
