@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{claim, object, on, running, says, says_not},
+    agree::{claim, object, on, owners, running, says, says_not},
     field::{at_ten, namespace, node, pod},
     removers::labelled,
 };
@@ -204,6 +204,111 @@ fn more_inventories_are_read() {
     };
     says(&tenant(true), &["DATA LOSS: ", "assumed: the operator of Tenant/px deletes what it has made for it"]);
     says_not(&tenant(false), &["DATA LOSS", "PersistentVolumeClaim/gold"]);
+}
+
+/// R9.38: KubeVela's trackers list what goes; Config Sync keeps that list elsewhere, and gates count that.
+#[test]
+fn what_is_applied_goes_with_its_source() {
+    let application =
+        made(("core.oam.dev/v1beta1", "Application"), "shop", &["app.oam.dev/resource-tracker-finalizer"], json!({}));
+    let tracker = |of: &str, more: Value| {
+        let mut listed = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "vault",
+            "name": "gold"});
+        listed.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let spec = json!({"managedResources": [listed]});
+        let kind = ("core.oam.dev/v1beta1", "ResourceTracker");
+        let mut tracker = made(kind, "shop-v1-vault", &["resourcetracker.core.oam.dev/finalizer"], spec);
+        tracker["metadata"]["namespace"] = json!(null);
+        labelled(tracker, json!({"app.oam.dev/name": of, "app.oam.dev/namespace": "vault"}))
+    };
+    let with = |tracker: Value| {
+        let all = [in_ceph(json!({})), vec![application.clone(), tracker, running("kubevela-vela-core")]].concat();
+        on(&all, "plan application/shop -n vault --deny=pvc")
+    };
+    for here in [json!({}), json!({"cluster": "local"})] {
+        says(&with(tracker("shop", here)), &["REFUSED: ", "PersistentVolumeClaim/gold", "! DATA LOSS"]);
+    }
+    for away in [json!({"cluster": "prod"}), json!({"skipGC": true})] {
+        says_not(&with(tracker("shop", away)), &["REFUSED", "PersistentVolumeClaim/gold"]);
+    }
+    says_not(&with(tracker("other", json!({}))), &["REFUSED", "PersistentVolumeClaim/gold"]);
+
+    let sync = made(("configsync.gke.io/v1beta1", "RootSync"), "root", &["configsync.gke.io/reconciler"], json!({}));
+    let ran = on(&[sync, running("root-reconciler")], "plan rootsync/root -n vault --deny=pvc");
+    says(&ran, &["REFUSED: ", "deletes every object that it applied", "what goes with RootSync/root is not known"]);
+}
+
+/// R9.38: KubeVirt takes its CRDs, and so all machines, along; Rancher the Nodes that objects of its own stand for.
+#[test]
+fn what_a_whole_product_takes_along() {
+    let virt = |spec: Value| made(("kubevirt.io/v1", "KubeVirt"), "kv", &["foregroundDeleteKubeVirt"], spec);
+    let crd = |by: &str| {
+        let name = "virtualmachines.kubevirt.io";
+        let of = json!({"app.kubernetes.io/managed-by": by});
+        let mut crd = object(
+            ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+            name,
+            json!({"namespace": null, "labels": of}),
+        );
+        crd["spec"] = json!({"group": "kubevirt.io", "scope": "Namespaced",
+            "names": {"kind": "VirtualMachine", "plural": "virtualmachines"},
+            "versions": [{"name": "v1", "served": true, "storage": true}]});
+        crd["status"] = json!({"conditions": [{"type": "Established", "status": "True"}],
+            "acceptedNames": {"kind": "VirtualMachine", "plural": "virtualmachines"}});
+        crd
+    };
+    const MACHINE: (&str, &str) = ("kubevirt.io/v1", "VirtualMachine");
+    let finalizer = "kubevirt.io/virtualMachineControllerFinalize";
+    let mut machine = object(MACHINE, "vm", json!({"namespace": "shop", "finalizers": [finalizer]}));
+    machine["spec"] = json!({"running": true});
+    let mut disk = in_ceph(json!({}));
+    disk[0]["metadata"]["ownerReferences"] = owners(MACHINE, &["vm"]);
+    disk[0]["metadata"]["namespace"] = json!("shop");
+    disk[1]["spec"]["claimRef"]["namespace"] = json!("shop");
+    let with = |spec: Value, by: &str, target: &str| {
+        let operators = vec![running("virt-operator"), running("virt-controller")];
+        let own = vec![namespace(json!({})), virt(spec), crd(by), machine.clone()];
+        on(&[disk.clone(), own, operators].concat(), &format!("plan {target} -n vault --deny-effect=data-loss"))
+    };
+    let removes = || json!({"uninstallStrategy": "RemoveWorkloads"});
+    let lost = ["REFUSED: ", "deletes its CRDs, with every virtual machine", "VirtualMachine/vm", "! DATA LOSS"];
+    for spec in [removes(), json!({})] {
+        says(&with(spec, "virt-operator", "kubevirt/kv"), &lost);
+    }
+    says_not(&with(removes(), "somebody", "kubevirt/kv"), &["DATA LOSS", "VirtualMachine/vm"]);
+    let blocks = json!({"uninstallStrategy": "BlockUninstallIfWorkloadsExist"});
+    says(&with(blocks, "virt-operator", "kubevirt/kv"), &["unless its webhook refuses this delete"]);
+    let ran = with(removes(), "virt-operator", "ns/vault");
+    says(
+        &ran,
+        &[
+            "if KubeVirt/kv -n vault must go, too: ",
+            "see what that takes along",
+            "if VirtualMachine/vm -n shop must go",
+        ],
+    );
+    says_not(&ran, &["kubectl gc delete"]);
+    let cdi = made(("cdi.kubevirt.io/v1beta1", "CDI"), "cdi", &["operator.cdi.kubevirt.io"], removes());
+    let ran = on(&[cdi, running("cdi-operator")], "plan cdi/cdi -n vault --deny=pvc");
+    says(&ran, &["REFUSED: ", "may delete every DataVolume with its claim", "what goes with CDI/cdi is not known"]);
+
+    let mut of_rancher =
+        made(("management.cattle.io/v3", "Node"), "m-1", &["controller.cattle.io/node-controller"], json!({}));
+    of_rancher["status"] = json!({"nodeName": "n1"});
+    for (cluster, is_here) in [("local", true), ("c-abcde", false)] {
+        of_rancher["metadata"]["namespace"] = json!(cluster);
+        let mut place = namespace(json!({}));
+        place["metadata"]["name"] = json!(cluster);
+        let objects = [place, of_rancher.clone(), running("rancher"), node("True", "2026-03-01T10:00:00Z")];
+        for target in [format!("ns/{cluster}"), format!("nodes.management.cattle.io/m-1 -n {cluster}")] {
+            let ran = on(&objects, &format!("plan {target}"));
+            says(&ran, &["Rancher, before version 2.12, deletes the Node that it stands for: 1 object"]);
+            says(&ran, &["DEPENDS: ", "but since version 2.12 it leaves this finalizer"]);
+            assert_eq!(ran.out.contains(" Node/n1 "), is_here, "{ran}");
+            assert_eq!(ran.out.contains("in another cluster"), !is_here, "{ran}");
+            assert_eq!(ran.code, 2, "{ran}");
+        }
+    }
 }
 
 /// R9.38: a release whose Secret goes with the Namespace may not be uninstalled any more. An App whose ServiceAccount

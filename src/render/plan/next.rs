@@ -352,8 +352,9 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let mut by_controller: BTreeMap<Before, (Option<ObjectId>, Vec<ObjectId>)> = BTreeMap::new();
     let is_abandoned =
         |note: &&Note| matches!(note.kind, NoteKind::Abandoned | NoteKind::PerhapsAbandoned | NoteKind::WithoutRights);
-    let abandoned = view.plan.notes.iter().filter(is_abandoned).map(|note| note.object);
-    let held = abandoned.flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
+    let abandoned: BTreeSet<ObjectId> = view.plan.notes.iter().filter(is_abandoned).map(|note| note.object).collect();
+    let held =
+        abandoned.iter().copied().flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
     let held = held.map(|(id, finalizer)| (First::Plan, id, BlockedBy::Finalizer(finalizer)));
     let is_leaving = |id: ObjectId| view.snapshot.object(id).terminating();
     let takes_more = |id: ObjectId| is_used(view, id) || view.effects_of(id).any(takes_more_along);
@@ -366,7 +367,8 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let staying = view.first_end().filter(stays);
     let staying = staying
         .flat_map(|outcome| outcome.held_by.iter().map(|holder| (first(outcome.object), outcome.object, *holder)));
-    let later = view.plan.once_later().filter(|finished| finished.state != State::Waiting);
+    let is_told = |object: ObjectId| abandoned.contains(&object);
+    let later = view.plan.once_later().filter(|finished| finished.state != State::Waiting && !is_told(finished.object));
     let later = later
         .flat_map(|finished| finished.blockers.iter().map(|holder| (first(finished.object), finished.object, *holder)));
     for (first, object, holder) in staying.chain(later).chain(held) {

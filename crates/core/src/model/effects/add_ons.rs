@@ -25,6 +25,8 @@ pub struct AddOn {
     pub may_run_outside: bool,
     /// It leaves its finalizers on objects of others when it goes: only where it is seen, it is said to remove them.
     pub often_left: bool,
+    /// Since which of its versions it leaves these finalizers, though it runs; which version runs isn't known.
+    pub given_up: &'static str,
     /// Unless a setting names other namespaces, it handles what is in its own.
     pub own_namespace: bool,
 }
@@ -40,6 +42,7 @@ const NONE: AddOn = AddOn {
     leases: &[],
     may_run_outside: false,
     often_left: false,
+    given_up: "",
     own_namespace: false,
 };
 
@@ -238,6 +241,9 @@ const ADD_ONS: &[AddOn] = add_ons! {
     // k3s-io/k3s pkg/etcd/controller.go, pkg/node/controller.go; RKE2 is built on it.
     "the server of k3s or RKE2" { domains: &["wrangler.cattle.io"], groups: &[""], kinds: &["Node"],
         may_run_outside: true }
+    // rancher/rancher pkg/controllers/management/node/controller.go: since version 2.12, Rancher leaves this one.
+    "Rancher" { domains: &["controller.cattle.io/node-controller"], groups: &["management.cattle.io"],
+        kinds: &["Node"], workloads: &["rancher"], given_up: "since version 2.12", often_left: true }
     // rancher/rancher chart/templates/deployment.yaml; rancher/rancher-cleanup cleanup.sh. In the clusters that it
     // manages, it acts through its agent.
     "Rancher" { domains: &[".controller.cattle.io"], workloads: &["rancher"], beginnings: &["cattle-cluster-agent"],
@@ -246,10 +252,17 @@ const ADD_ONS: &[AddOn] = add_ons! {
         groups: &["management.cattle.io", "provisioning.cattle.io", "project.cattle.io", "cluster.cattle.io",
             "rke.cattle.io", "rbac.authorization.k8s.io"],
         workloads: &["rancher"], beginnings: &["cattle-cluster-agent"], often_left: true }
+    // kubevela/kubevela charts/vela-core/templates/kubevela-controller.yaml
+    "KubeVela" { domains: &["app.oam.dev", "resourcetracker.core.oam.dev"], groups: &["core.oam.dev"],
+        workloads: &["vela-core"] }
+    // GoogleContainerTools/kpt-config-sync pkg/core/name.go: each RootSync and RepoSync has a reconciler of its own.
+    "Config Sync" { domains: &["configsync.gke.io"], beginnings: &["root-reconciler", "ns-reconciler"] }
     // operator-framework/operator-lifecycle-manager deploy/chart/templates/0000_50_olm_07-olm-operator.deployment.yaml
     "OLM" { domains: &["operators.coreos.com"], kinds: &["ClusterServiceVersion"], workloads: &["olm-operator"] }
     // kubevirt/kubevirt staging/src/kubevirt.io/api/core/v1/types.go: its finalizers have no domain.
     "KubeVirt's operator" { domains: &["foregroundDeleteKubeVirt"], workloads: &["virt-operator"] }
+    // kubevirt/containerized-data-importer pkg/operator/controller/controller.go
+    "CDI's operator" { domains: &["operator.cdi.kubevirt.io"], kinds: &["CDI"] }
     // kubevirt/kubevirt pkg/virt-controller/watch/application.go; CDI's group and others are within this one, too.
     "KubeVirt" { domains: &["foregroundDeleteVirtualMachine", ".kubevirt.io"],
         groups: &["kubevirt.io", "snapshot.kubevirt.io", "export.kubevirt.io", "clone.kubevirt.io", "pool.kubevirt.io",

@@ -272,6 +272,28 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = finalizers! {
         acts(ObjectsDeleted, "Harvester deletes the machine's snapshots, and the claims that its annotation \
             harvesterhci.io/removedPersistentVolumeClaims names", None),
         "harvester/harvester pkg/controller/master/virtualmachine/vm_controller.go";
+    "foregroundDeleteKubeVirt", &[("kubevirt.io", "KubeVirt")], "KubeVirt's operator":
+        acts(ObjectsDeleted, "KubeVirt's operator deletes its CRDs, with every virtual machine",
+            Some(Policy::KubeVirt)),
+        "kubevirt/kubevirt pkg/virt-operator/resource/apply/delete.go";
+    "operator.cdi.kubevirt.io", &[("cdi.kubevirt.io", "CDI")], "CDI's operator":
+        acts(ObjectsDeleted, "CDI's operator uninstalls CDI, and may delete every DataVolume with its claim",
+            Some(Policy::Cdi)),
+        "kubevirt/containerized-data-importer-api pkg/apis/core/v1beta1/types.go";
+    "controller.cattle.io/node-controller", &[("management.cattle.io", "Node")], "Rancher":
+        acts(ObjectsDeleted, "Rancher, before version 2.12, deletes the Node that it stands for",
+            Some(Policy::RancherNode)),
+        "rancher/rancher pkg/controllers/management/node/controller.go";
+    "app.oam.dev/resource-tracker-finalizer", &[("core.oam.dev", "Application")], "KubeVela":
+        acts(ObjectsDeleted, "KubeVela deletes its trackers, and what they list", Some(Policy::KubeVela)),
+        "kubevela/kubevela pkg/resourcekeeper/gc.go";
+    "resourcetracker.core.oam.dev/finalizer", &[("core.oam.dev", "ResourceTracker")], "KubeVela":
+        acts(ObjectsDeleted, "KubeVela deletes what it lists", Some(Policy::KubeVelaTracker)),
+        "kubevela/kubevela pkg/resourcekeeper/gc.go";
+    "configsync.gke.io/reconciler", &[("configsync.gke.io", "RootSync"), ("configsync.gke.io", "RepoSync")],
+        "Config Sync":
+        acts(ObjectsDeleted, "Config Sync deletes every object that it applied", Some(Policy::ConfigSync)),
+        "GoogleContainerTools/kpt-config-sync pkg/reconciler/finalizer/reposync_finalizer.go";
     "fleet.cattle.io/*", &[("fleet.cattle.io", "GitRepo")], "Fleet":
         acts(ObjectsDeleted, "Fleet deletes its bundles, and in every cluster what they deployed", Some(Policy::Fleet)),
         "rancher/fleet internal/cmd/controller/finalize/finalize.go";

@@ -220,6 +220,51 @@ impl Inventory {
                     ..Inventory::default()
                 })
             }
+            // kubevirt/kubevirt pkg/virt-operator/resource/apply/delete.go:DeleteAll: the CRDs first, then the rest;
+            // pkg/controller/virtinformers.go:OperatorLabel.
+            Policy::KubeVirt => {
+                let by = |operator| labelled(&[("app.kubernetes.io/managed-by", operator)]);
+                Some(Inventory {
+                    objects: all_of("", &[("apiextensions.k8s.io", "CustomResourceDefinition")]),
+                    labels: [by("virt-operator"), by("kubevirt-operator")].concat(),
+                    waits: true,
+                    ..Inventory::default()
+                })
+            }
+            Policy::Cdi => Some(Inventory { unlisted: true, ..Inventory::default() }),
+            // rancher/rancher pkg/controllers/management/node/controller.go:deleteV1Node. In the namespace of a cluster
+            // is what stands for its Nodes; only `local` is this cluster.
+            Policy::RancherNode => {
+                let node = InventoryObject {
+                    kind: "Node".to_owned(),
+                    name: text("/status/nodeName").to_owned(),
+                    ..InventoryObject::default()
+                };
+                Some(Inventory {
+                    objects: Some(node).filter(|node| !node.name.is_empty()).into_iter().collect(),
+                    elsewhere: namespace != "local",
+                    ..Inventory::default()
+                })
+            }
+            // kubevela/kubevela pkg/resourcetracker/app.go: their labels; pkg/resourcekeeper/gc.go:Finalize.
+            Policy::KubeVela => Some(Inventory {
+                objects: all_of("", &[("core.oam.dev", "ResourceTracker")]),
+                labels: labelled(&[("app.oam.dev/name", name), ("app.oam.dev/namespace", namespace)]),
+                waits: true,
+                ..Inventory::default()
+            }),
+            Policy::KubeVelaTracker => {
+                let is_here = |listed: &&Value| matches!(listed["cluster"].as_str(), None | Some("" | "local"));
+                let goes = |listed: &&Value| listed["skipGC"] != true && is_here(listed);
+                Some(Inventory {
+                    objects: list("/spec/managedResources").filter(goes).filter_map(of_fleet).collect(),
+                    unlisted: is_set("/spec/compression/type") && !is_set("/spec/managedResources"),
+                    waits: true,
+                    ..Inventory::default()
+                })
+            }
+            // A ResourceGroup of its name has what that is.
+            Policy::ConfigSync => Some(Inventory { unlisted: true, waits: true, ..Inventory::default() }),
             Policy::Zalando => Some(Inventory::of_zalando(namespace, name)),
             // Altinity/clickhouse-operator pkg/controller/chi/controller-storage.go:deletePVC.
             Policy::Altinity => Some(Inventory {

@@ -69,6 +69,18 @@ pub enum Policy {
     Minio,
     /// `spec.reclaimPolicy` of an ObjectBucket; a claim names that.
     Bucket,
+    /// `spec.uninstallStrategy`.
+    KubeVirt,
+    /// The same of a CDI.
+    Cdi,
+    /// None: Rancher deletes the Node that `status.nodeName` names.
+    RancherNode,
+    /// None: KubeVela deletes an Application's ResourceTrackers.
+    KubeVela,
+    /// None: KubeVela deletes what a ResourceTracker lists.
+    KubeVelaTracker,
+    /// None: it has the finalizer only if its annotation says so.
+    ConfigSync,
 }
 
 /// A policy that is one field.
@@ -173,6 +185,10 @@ const CONTROLLER: &str = "spec.controllerName";
 const BUCKET: &str = "spec.objectBucketName";
 const RECLAIM: &str = "spec.reclaimPolicy";
 
+/// What becomes of machines and their disks once KubeVirt or CDI is uninstalled (kubevirt/kubevirt
+/// staging/src/kubevirt.io/api/core/v1/types.go:KubeVirtUninstallStrategy).
+const UNINSTALL: &str = "spec.uninstallStrategy";
+
 /// The Namespace that Argo CD deploys to, kept only if it makes that where it is missing.
 const MADE_NAMESPACE: &str = "spec.destination.namespace";
 
@@ -251,6 +267,7 @@ impl Policy {
             Policy::AzureServiceOperator => (&[], Some(AZURE)),
             Policy::Strimzi => (&[], Some(STRIMZI)),
             Policy::Bucket => (&[BUCKET, RECLAIM], None),
+            Policy::KubeVirt | Policy::Cdi => (&[UNINSTALL], None),
             _ => (&[], None),
         }
     }
@@ -305,8 +322,9 @@ impl Policy {
 
     /// Whether its controller deletes other objects with its own (R9.38).
     pub(crate) fn deletes_objects(self) -> bool {
-        use Policy::{Fleet, FleetDeployment, FleetHelm, HelmRelease, Kapp, Kustomization};
-        matches!(self, Kustomization | HelmRelease | Fleet | FleetHelm | FleetDeployment | Kapp) || self.always_acts()
+        use Policy::{Cdi, Fleet, FleetDeployment, FleetHelm, HelmRelease, Kapp, KubeVirt, Kustomization};
+        matches!(self, Kustomization | HelmRelease | Fleet | FleetHelm | FleetDeployment | Kapp | KubeVirt | Cdi)
+            || self.always_acts()
     }
 
     /// Whether its controller keeps its finalizer if the ServiceAccount is gone as which it acts.
@@ -379,6 +397,9 @@ impl Policy {
                 Some(_) => PolicyEffect::Act(""),
                 None => PolicyEffect::Act("unless its ObjectBucket says Retain"),
             },
+            Policy::KubeVirt | Policy::Cdi if facts.is(UNINSTALL, "BlockUninstallIfWorkloadsExist") => {
+                PolicyEffect::Act("unless its webhook refuses this delete, as it does while there are any")
+            }
             _ => PolicyEffect::Act(""),
         }
     }

@@ -107,7 +107,8 @@ impl World<'_, '_> {
         if account.is_some_and(|account| !self.exists(account)) {
             self.doubtful.extend(&listed);
         }
-        if policy == Policy::HelmRelease && self.loses_release(object, facts) {
+        // Since Rancher 2.12, nobody removes its finalizer, and the Node stays.
+        if policy == Policy::RancherNode || policy == Policy::HelmRelease && self.loses_release(object, facts) {
             self.doubtful.extend(&listed);
         }
         for id in &listed {

@@ -144,10 +144,14 @@ pub(super) fn judge(
         (true, false) => Liveness::Away(away.join(", and ")),
         _ => without_evidence(context, needs, &asked, &added_by, &mut evidence),
     };
-    // It runs, and isn't expected to do anything.
+    let given_up = add_on.map(|add_on| add_on.given_up).filter(|since| !since.is_empty());
+    // It runs, and isn't expected to do anything, or only by some versions.
     let (liveness, expected) = match (liveness, context.needed_account(object, finalizer)) {
         (Liveness::Alive(alive), Some((name, Presence::Absent))) => {
             (Liveness::Unknown(format!("{alive}, but acts as ServiceAccount/{name}, which does not exist")), false)
+        }
+        (Liveness::Alive(alive), _) if let Some(since) = given_up => {
+            (Liveness::Unknown(format!("{alive}, but {since} it leaves this finalizer")), true)
         }
         (liveness, _) => (liveness, true),
     };
