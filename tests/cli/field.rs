@@ -721,6 +721,34 @@ fn the_data_on_a_node_goes_out_of_reach() {
     says(&ran, &["the data of PersistentVolume/disk is on it", unreached]);
 }
 
+/// R9.38: TopoLVM deletes the claims of its volumes on a Node; Karpenter terminates the instance: with the data.
+#[test]
+fn the_data_on_a_node_may_go_with_it() {
+    let with = |finalizer: &str, label: &str, driver: &str| {
+        let made_by = json!({"pv.kubernetes.io/provisioned-by": driver});
+        let mut volume = object(("v1", "PersistentVolume"), "disk", json!({"namespace": null, "annotations": made_by}));
+        volume["spec"] = json!({"persistentVolumeReclaimPolicy": "Delete", "csi": {"driver": driver},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+                {"key": label, "operator": "In", "values": ["n1"]}]}]}}});
+        let mut node = node("True", "2026-03-01T10:00:00Z");
+        node["metadata"]["finalizers"] = json!([finalizer]);
+        on(&[volume, node], "plan node/n1 --deny-effect=data-loss")
+    };
+    const TOPOLOGY: &str = "topology.topolvm.io/node";
+    let karpenter = with("karpenter.sh/termination", "kubernetes.io/hostname", "x.y");
+    let topolvm = with("topolvm.io/node", TOPOLOGY, "topolvm.io");
+    for (ran, why) in [(karpenter, "is lost with its instance"), (topolvm, "TopoLVM deletes it, with the claim")] {
+        says(&ran, &["REFUSED: ", "the data of PersistentVolume/disk is on it, and ", why, "! DATA LOSS"]);
+        says_not(&ran, &["until it is back", "Retain"]);
+    }
+    for (label, driver) in [("kubernetes.io/hostname", "x.y"), (TOPOLOGY, "x.y")] {
+        let ran = with("topolvm.io/node", label, driver);
+        says(&ran, &["can't be reached until it is back"]);
+        says_not(&ran, &["REFUSED", "DATA LOSS"]);
+    }
+    says_not(&with("topolvm.io/node", "acme.io/node", "topolvm.io"), &["DATA LOSS"]);
+}
+
 /// R9.7: where a kubelet does not respond, its containers may run on: their pods are gone, and others take their place.
 #[test]
 fn the_containers_of_a_silent_kubelet_may_still_run() {

@@ -489,8 +489,9 @@ fn nodes_of(volume: Whole<'_>) -> Box<[String]> {
         demanded.flat_map(|it| texts(it.get("values")))
     };
     let both = terms.flat_map(|term| {
-        let by_host = demands(term, "matchExpressions", VolumeFacts::HOST_NAME);
-        by_host.chain(demands(term, "matchFields", VolumeFacts::NODE_NAME))
+        let by_label = |label| demands(term, "matchExpressions", label);
+        let by_labels = by_label(VolumeFacts::HOST_NAME).chain(by_label(VolumeFacts::TOPOLVM_NODE));
+        by_labels.chain(demands(term, "matchFields", VolumeFacts::NODE_NAME))
     });
     both.collect()
 }

@@ -100,6 +100,8 @@ impl StorageClassFacts {
 impl VolumeFacts {
     /// The label that holds a Node's host name.
     pub(crate) const HOST_NAME: &'static str = "kubernetes.io/hostname";
+    /// The label that TopoLVM gives to a Node: its name (topolvm/topolvm constants.go:TopologyNodeKey).
+    pub(crate) const TOPOLVM_NODE: &'static str = "topology.topolvm.io/node";
     /// The field by which a node affinity names a Node.
     pub(crate) const NODE_NAME: &'static str = "metadata.name";
 

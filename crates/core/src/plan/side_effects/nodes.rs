@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    model::{ObjectId, effects::EffectKind, facts::VolumeData},
+    model::{
+        ObjectId,
+        effects::{EffectKind, FinalizerEffect, known_finalizer},
+        facts::{VolumeData, VolumeDeleter},
+    },
     plan::{
         outcome::{Outcome, OutcomeKind, Plan},
         reaction::OutsideEffect,
@@ -102,7 +106,8 @@ impl SideEffects<'_, '_> {
         }
     }
 
-    /// The data of volumes that are on a deleted Node only: nobody reaches it until a Node of that name is back.
+    /// The data of volumes that are on a deleted Node only: nobody reaches it until a Node of that name is back, unless
+    /// it goes with the Node.
     pub(super) fn data_on_node(&mut self, node: ObjectId) {
         let snapshot = self.context.snapshot;
         let Some(resource) = self.context.built_in.volumes else { return };
@@ -126,16 +131,47 @@ impl SideEffects<'_, '_> {
         if volumes.is_empty() {
             return;
         }
+        let (emptied, others): (Vec<ObjectId>, Vec<ObjectId>) =
+            volumes.into_iter().partition(|volume| self.is_emptied_with(*volume, node));
+        let emptied_by = "TopoLVM deletes it, with the claim, before the Node goes";
+        self.data_of(node, emptied, EffectKind::DataLost, emptied_by);
+        if self.ends_with_its_instance(node) {
+            self.data_of(node, others, EffectKind::DataLost, "is lost with its instance");
+        } else {
+            let unreached = "can't be reached until it is back: pods that use it stay Pending";
+            self.data_of(node, others, EffectKind::DataUnreachable, unreached);
+        }
+    }
+
+    /// What becomes of the data of volumes that are on a deleted Node.
+    fn data_of(&mut self, node: ObjectId, volumes: Vec<ObjectId>, kind: EffectKind, what: &str) {
+        if volumes.is_empty() {
+            return;
+        }
+        let snapshot = self.context.snapshot;
         let named = some_of(volumes.iter().map(|volume| snapshot.short_name(*volume)), NAMED);
-        let message = format!(
-            "the data of {named} is on it, and can't be reached until it is back: pods that use it stay Pending"
-        );
-        self.effects.push(OutsideEffect {
-            object: node,
-            kind: EffectKind::DataUnreachable,
-            at_worst: None,
-            message: message.into(),
-            related: volumes,
-        });
+        let message = format!("the data of {named} is on it, and {what}").into();
+        // A volume that is retained doesn't keep what is lost with its Node: Next must not say so.
+        let related = if kind == EffectKind::DataLost { Vec::new() } else { volumes };
+        self.effects.push(OutsideEffect { object: node, kind, at_worst: None, message, related });
+    }
+
+    /// Whether the controller of a Node's finalizer terminates what the Node runs on: nothing on it comes back.
+    fn ends_with_its_instance(&self, node: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        snapshot.object(node).finalizers.iter().any(|finalizer| {
+            let known = known_finalizer(snapshot.text(*finalizer), "", "Node");
+            known.is_some_and(|known| matches!(known.does, FinalizerEffect::Acts(EffectKind::ExternalDeleted, ..)))
+        })
+    }
+
+    /// Whether TopoLVM deletes the claim of a volume before it lets go of the Node that the volume is on
+    /// (topolvm/topolvm internal/controller/node_controller.go:doFinalize).
+    fn is_emptied_with(&self, volume: ObjectId, node: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let mut finalizers = snapshot.object(node).finalizers.iter();
+        let made_by = snapshot.facts.volume(volume).and_then(|facts| facts.deleted_by.as_ref());
+        matches!(made_by, Some(VolumeDeleter::Provisioner(by)) if &**by == "topolvm.io")
+            && finalizers.any(|finalizer| snapshot.text(*finalizer) == "topolvm.io/node")
     }
 }
