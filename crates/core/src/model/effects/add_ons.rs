@@ -221,11 +221,6 @@ const ADD_ONS: &[AddOn] = add_ons! {
         workloads: &["kapp-controller"] }
     // kubernetes-retired/service-catalog charts/catalog/templates/controller-manager-deployment.yaml
     "Service Catalog" { domains: &["kubernetes-incubator/service-catalog"], workloads: &["catalog-controller-manager"] }
-    // kubevela/kubevela charts/vela-core/templates/kubevela-controller.yaml
-    "KubeVela" { domains: &["app.oam.dev", ".core.oam.dev"], labels: &["vela-core"] }
-    // GoogleContainerTools/kpt-config-sync: a manager, and a reconciler for each RootSync and RepoSync.
-    "Config Sync" { domains: &["configsync.gke.io"], labels: &["reconciler-manager"],
-        beginnings: &["root-reconciler", "ns-reconciler"] }
     // istio/istio manifests/charts/istio-operator/templates/deployment.yaml
     "Istio's operator" { domains: &["install.istio.io"], workloads: &["istio-operator"] }
     // kube-object-storage/lib-bucket-provisioner: each store has a provisioner of its own.
