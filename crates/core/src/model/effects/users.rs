@@ -117,7 +117,7 @@ const USERS: &[KnownUsers] = users! {
     // kubernetes-sigs/kueue pkg/controller/jobs/pod/pod_controller.go: a group keeps its pods until it has ended.
     KEEP { finalizer: "kueue.x-k8s.io/managed", of: "Pod", kinds: &[("kueue.x-k8s.io", "Workload")],
         naming: Naming::LabelOfKept("kueue.x-k8s.io/pod-group-name") }
-    // kubernetes-retired/service-catalog pkg/controller/controller_instance.go:checkForReferencedBindings
+    // kubernetes-retired/service-catalog pkg/controller/controller_instance.go:checkServiceInstanceHasExistingBindings
     KEEP { finalizer: "kubernetes-incubator/service-catalog", of: "ServiceInstance",
         kinds: &[("servicecatalog.k8s.io", "ServiceBinding")], naming: Naming::Field("spec.instanceRef.name") }
     // SAP/sap-btp-service-operator controllers/serviceinstance_controller.go, servicebinding_controller.go
