@@ -374,16 +374,15 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
     sections.add(Heading::Then, next(explanation, wide));
     sections.add(Heading::Then, end(view, explanation));
     sections.add(Heading::Then, removed_later(view, explanation));
-    let is_told = |lost: &str| lost.is_empty() || verdict.says(lost);
-    sections.add(Heading::Then, Some(explanation.end.lost.trim_start()).filter(|lost| !is_told(lost)));
+    let untold = |lost: &str| Some(lost.trim_start().to_owned()).filter(|lost| !verdict.says(lost));
+    sections.add(Heading::Then, untold(&explanation.end.lost));
     // The verdict tells of all others.
     let stuck = explanation.later.as_ref().filter(|later| later.state == State::Stuck);
-    let in_the_end = stuck.map(|later| match &explanation.end.refused {
-        Some(_) if is_told(later.lost.trim_start()) => String::new(),
-        Some(_) => later.lost.trim_start().to_owned(),
-        None => words::in_the_end(view, explanation.object, later).1.join(" "),
+    let in_the_end = stuck.and_then(|later| match &explanation.end.refused {
+        Some(_) => untold(&later.lost),
+        None => Some(words::in_the_end(view, explanation.object, later).1.join(" ")),
     });
-    sections.add(Heading::Then, in_the_end.filter(|said| !said.is_empty()));
+    sections.add(Heading::Then, in_the_end);
     let is_told = |trigger: &Trigger| {
         detail != Detail::Fine || !matches!(trigger, Trigger::Deleted { propagation: Propagation::Orphan, .. })
     };

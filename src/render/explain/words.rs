@@ -60,7 +60,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the line has this.
+    /// Whether the line has this, or this is nothing.
     pub(super) fn says(&self, what: &str) -> bool {
         let what = what.strip_prefix(DATA_LOSS).unwrap_or(what);
         self.sentence.contains(what.trim_end_matches('.'))

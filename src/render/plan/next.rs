@@ -621,7 +621,8 @@ fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
     let commands = view.commands();
     let holders = losses.flat_map(|effect| effect.related.iter().copied().chain([effect.object]));
     let volumes: BTreeSet<ObjectId> = holders.filter(|id| commands.holds_data(*id)).collect();
-    let volumes: Vec<ObjectId> = volumes.into_iter().filter(|id| commands.retain(*id).is_some()).collect();
+    let retaining = |id: ObjectId| Some((id, commands.retain(id)?.to_string()));
+    let volumes: Vec<(ObjectId, String)> = volumes.into_iter().filter_map(retaining).collect();
     if volumes.is_empty() {
         return keep_outside(view);
     }
@@ -630,14 +631,14 @@ fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
         all if all > MOST_TARGETS => format!("each of {} volumes", thousands(all)),
         _ => "the volumes".to_owned(),
     };
-    let text = match volumes.iter().all(|id| commands.is_volume(*id)) {
+    let text = match volumes.iter().all(|(id, _)| commands.is_volume(*id)) {
         true => format!("to keep the data, set the reclaim policy of {which} to Retain first:"),
         false => "to keep the data, set the policy of what holds it to Retain first:".to_owned(),
     };
     // What comes next deletes: a command for some of them only would lose the others.
     let retain = volumes.chunks(IN_A_COMMAND).flat_map(|some| {
-        let each: Vec<String> = some.iter().filter_map(|id| Some(commands.retain(*id)?.to_string())).collect();
-        match commands.retain_all(some).filter(|_| each.len() > 1) {
+        let (ids, each): (Vec<ObjectId>, Vec<String>) = some.iter().cloned().unzip();
+        match commands.retain_all(&ids).filter(|_| each.len() > 1) {
             Some(command) => vec![Said::Together(each, command.to_string())],
             None => each.into_iter().map(Said::Command).collect(),
         }

@@ -571,18 +571,13 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
     let one = objects.len() == 1;
     let keep = if one { "keep the object" } else { "keep the objects" };
     let invalid = faults.iter().map(|fault| invalid_places(fault).len()).sum();
-    let drop = Remedy::new(
-        format!("{keep} and remove the invalid owner {}", reference(invalid)),
-        each(&|fault| commands.drop_references(fault.holder, &invalid_places(fault))),
-    )
-    .deciding(becomes == HolderOutcome::Gone);
+    // What goes with its namespace in any case can't be kept.
+    let is_kept = !objects.iter().all(|id| case.stage.leaving_namespace_of(*id).is_some());
+    let drops = is_kept.then(|| each(&|fault| commands.drop_references(fault.holder, &invalid_places(fault))));
+    let drop =
+        Remedy::new(format!("{keep} and remove the invalid owner {}", reference(invalid)), drops.unwrap_or_default())
+            .deciding(becomes == HolderOutcome::Gone);
     let delete = if one { "delete it, as the collector would" } else { "delete them, as the collector would" };
-    // It goes with its namespace in any case.
-    let goes_along = |id: &ObjectId| {
-        let namespace = case.stage.namespace_named(snapshot.object(*id).namespace);
-        namespace.is_some_and(|namespace| snapshot.object(namespace).terminating())
-    };
-    let drop = if objects.iter().all(goes_along) { Remedy::new("", Vec::new()) } else { drop };
     let let_go = Remedy::new(delete, commands.delete(&objects, "background", &[])).deciding(true);
     let mut remedies = match code {
         Code::OwnerUnread => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    model::{ObjectId, Resource, effects::Severity, facts::Webhook},
+    model::{ObjectId, Resource, Symbol, effects::Severity, facts::Webhook},
     simulate::{
         BlockedBy, Needs, ObstacleKind,
         obstacles::{
@@ -98,15 +98,12 @@ const fn vital(writes: Writes, then: &'static str) -> Vital {
 
 impl Vital {
     /// Whether a webhook is certainly called for all such writes, or for all in a namespace with pods that it selects.
-    fn needs(&self, case: &Case<'_>, webhook: &Webhook) -> bool {
+    /// `populated`: the namespaces with pods.
+    fn needs(&self, case: &Case<'_>, webhook: &Webhook, populated: &BTreeSet<Symbol>) -> bool {
         let calls = |namespace: &str| self.writes.surely_call(case.stage, webhook, namespace);
-        let snapshot = case.snapshot();
-        let pods = case.stage.built_in.pods.map_or(&[][..], |pods| case.stage.of_resource(pods));
-        let populated: BTreeSet<&str> = match self.namespace.is_empty() && webhook.namespaces.is_some() {
-            true => pods.iter().map(|pod| snapshot.namespace(*pod)).collect(),
-            false => BTreeSet::new(),
-        };
-        calls(self.namespace) || populated.into_iter().any(calls)
+        let by_namespace = self.namespace.is_empty() && webhook.namespaces.is_some();
+        calls(self.namespace)
+            || by_namespace && populated.iter().any(|namespace| calls(case.snapshot().text(*namespace)))
     }
 
     /// What comes of it if a webhook can't be called.
@@ -122,6 +119,8 @@ impl Vital {
 /// Finds webhooks that can't be reached, and which writes of the collector they prevent.
 pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
+    let pods = case.stage.built_in.pods.map_or(&[][..], |pods| case.stage.of_resource(pods));
+    let populated: BTreeSet<Symbol> = pods.iter().map(|pod| snapshot.object(*pod).namespace).collect();
     for asked in calls.iter().filter(|asked| asked.webhook.required) {
         let matches = |resource: &Resource, write: Write| asked.webhook.matches(resource, write.operation().name());
         let concerned: Vec<&Resource> = snapshot
@@ -134,7 +133,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
                 matches(resource, Write::Delete) || matches(resource, Write::References) || finalizes
             })
             .collect();
-        let vital: Vec<&Vital> = VITAL.iter().filter(|vital| vital.needs(case, asked.webhook)).collect();
+        let vital: Vec<&Vital> = VITAL.iter().filter(|vital| vital.needs(case, asked.webhook, &populated)).collect();
         let others: Vec<Resource> = match concerned.is_empty() && *case.limit == Limit::Everything {
             true => {
                 let whole = vital.iter().filter(|vital| vital.writes.part.is_empty());

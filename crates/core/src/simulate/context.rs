@@ -179,6 +179,12 @@ impl<'a> SimContext<'a> {
         self.snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name }).object()
     }
 
+    /// The Namespace that an object is in, if that is being deleted.
+    pub(crate) fn leaving_namespace_of(&self, object: ObjectId) -> Option<ObjectId> {
+        let namespace = self.namespace_named(self.snapshot.object(object).namespace)?;
+        self.snapshot.object(namespace).terminating().then_some(namespace)
+    }
+
     /// The Namespace and the CustomResourceDefinition of an object: their controllers delete it with them.
     pub fn above(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> {
         let found = self.snapshot.object(object);

@@ -79,8 +79,7 @@ fn finding(
     }
     // R9.10: while a pod is left, its namespace is not emptied, whoever may end that pod.
     for id in &objects {
-        let namespace = case.stage.namespace_named(case.snapshot().object(*id).namespace);
-        let waits = namespace.filter(|one| case.snapshot().object(*one).terminating() && !related.contains(one));
+        let waits = case.stage.leaving_namespace_of(*id).filter(|one| !related.contains(one));
         related.extend(waits);
     }
     let force = force(case, &objects);

@@ -79,15 +79,19 @@ impl SideEffects<'_, '_> {
     pub(super) fn left_running(&mut self, plan: &Plan) {
         let context = self.context;
         let by_force = |outcome: &Outcome| outcome.because == Some(Cause::Requested) && plan.request.grace == Some(0);
+        let deleted = plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+        let about = |outcome: &Outcome| match outcome.because {
+            Some(Cause::NodeGone(Some(node))) => Some(node),
+            _ => (by_force(outcome) && context.rules(outcome.object).graceful).then_some(outcome.object),
+        };
+        let mut suspects = deleted.filter_map(|outcome| Some((about(outcome)?, outcome.object))).peekable();
+        // Most deletes have none, and need no world for this.
+        if suspects.peek().is_none() {
+            return;
+        }
         let mut world = World::at_rest(context);
         let mut left: BTreeMap<ObjectId, Vec<ObjectId>> = BTreeMap::new();
-        for outcome in plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted) {
-            let pod = outcome.object;
-            let about = match outcome.because {
-                Some(Cause::NodeGone(Some(node))) => node,
-                _ if by_force(outcome) && context.rules(pod).graceful => pod,
-                _ => continue,
-            };
+        for (about, pod) in suspects {
             if !context.snapshot.facts.has_finished(pod) && world.kubelet_of(pod) == Kubelet::Silent {
                 left.entry(about).or_default().push(pod);
             }

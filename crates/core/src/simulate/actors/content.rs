@@ -104,8 +104,7 @@ impl SimContext<'_> {
     /// Terminating Namespace (R9.30). It names the object, or else the resource of what is left.
     pub(crate) fn said_to_refuse(&self, object: ObjectId) -> Option<&Condition> {
         let snapshot = self.snapshot;
-        let found = snapshot.object(object);
-        let namespace = self.namespace_named(found.namespace).filter(|id| snapshot.object(*id).terminating())?;
+        let (found, namespace) = (snapshot.object(object), self.leaving_namespace_of(object)?);
         let said = self.still_said_to_keep(namespace);
         let refusal = said.iter().copied().find(|condition| condition.refuses())?;
         let left: Vec<String> = said.iter().flat_map(|condition| condition.remaining_resources()).collect();

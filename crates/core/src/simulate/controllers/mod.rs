@@ -68,8 +68,7 @@ pub(crate) fn finalizer_controller(
         return Arc::new(FinalizerController::of(None, Liveness::Unknown(why)));
     }
     let mut controller = judged(context, needs, question);
-    let namespace = context.namespace_named(context.snapshot.object(object).namespace);
-    if namespace.is_some_and(|id| context.snapshot.object(id).terminating()) {
+    if context.leaving_namespace_of(object).is_some() {
         controller = controller.in_leaving_namespace(context.snapshot.text(finalizer));
     }
     let undrained = draining::undrained(context, needs, object, context.snapshot.text(finalizer));

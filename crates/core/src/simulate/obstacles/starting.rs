@@ -40,16 +40,16 @@ impl Writes {
     /// Whether a webhook is certainly called for all of them in this namespace; empty: in none, or in any.
     pub(crate) fn surely_call(&self, context: &SimContext<'_>, webhook: &Webhook, namespace: &str) -> bool {
         let resource = self.resource();
-        let is_selected = match &webhook.namespaces {
+        let is_selected = || match &webhook.namespaces {
             Some(selector) if !namespace.is_empty() => selects_namespace(context, selector, namespace) == Some(true),
             // Objects of the cluster are never exempt (R9.31).
             Some(_) => !resource.namespaced,
             None => true,
         };
         webhook.matches_part(&resource, self.part, self.operation)
-            && is_selected
             && webhook.objects.is_none()
             && !webhook.depends_on_unread()
+            && is_selected()
     }
 }
 
