@@ -1,4 +1,5 @@
-//! Operators that lose in a delete what they need to finish it: ServiceAccounts, roles and bindings (R9.46).
+//! Operators that lose in a delete what they need to finish it: ServiceAccounts, roles and bindings (R9.46), and what
+//! their objects name (R9.47).
 
 use serde_json::{Value, json};
 
@@ -53,7 +54,7 @@ fn plan(more: &[Value], what: &str) -> Ran {
 }
 
 const LOST: &str = "Deployment/pg-operator loses the right to change it: ";
-const FIRST: &str = "delete first, while Deployment/pg-operator has its rights";
+const FIRST: &str = "delete first, while Deployment/pg-operator has what it needs";
 
 /// The namespace controller deletes the binding before the operator has removed its finalizer.
 #[test]
@@ -162,4 +163,63 @@ fn an_operator_that_starts_loses_as_much() {
     own["metadata"]["namespace"] = json!("vault");
     let ran = on(&[&objects[..2], &[own, at_ten()]].concat(), "plan deploy/pg-operator pgcluster/orders -n vault");
     says(&ran, &["DEPENDS: ", "Deployment/pg-operator goes in this delete, too"]);
+}
+
+fn secret() -> Value {
+    object(("v1", "Secret"), "admin", json!({}))
+}
+
+fn user(spec: Value) -> Value {
+    let mut user = held(("postgres.acme.io/v1", "PgUser"), "app", FINALIZER, "pg-operator", json!({}));
+    user["spec"] = spec;
+    user
+}
+
+fn with_user(spec: Value, more: &[Value], what: &str) -> Ran {
+    let objects = [&[namespace(json!({})), operator(), account(), at_ten(), user(spec)], more].concat();
+    on(&objects, what)
+}
+
+/// The operator needs the Secret for its clean-up, and the server for its users. Only the user first works.
+#[test]
+fn what_a_spec_names_goes_with_the_namespace() {
+    let named = json!({"adminSecret": {"name": "admin"}});
+    let needs = "Deployment/pg-operator may need Secret/admin, which goes in this delete, too";
+    let with = with_user(named.clone(), &[secret()], "plan ns/vault");
+    says(&with, &["DEPENDS", needs, FIRST, "kubectl gc delete pgusers.postgres.acme.io/app"]);
+    assert_eq!(with.code, 2);
+    // Its own namespace keeps what isn't deleted, and who names nothing needs nothing.
+    let alone = with_user(named.clone(), &[secret()], "plan pgusers/app -n vault");
+    says_not(&alone, &["DEPENDS", "may need"]);
+    assert_eq!(alone.code, 0);
+    let other = with_user(json!({"adminSecret": {"name": "other"}, "name": "admin"}), &[secret()], "plan ns/vault");
+    says_not(&other, &["Secret/admin,"]);
+    // What it owns is its own.
+    let mut own = secret();
+    own["metadata"]["ownerReferences"] =
+        json!([{"apiVersion": "postgres.acme.io/v1", "kind": "PgUser", "name": "app", "uid": "app"}]);
+    says_not(&with_user(named.clone(), &[own], "plan ns/vault"), &["DEPENDS", "may need"]);
+
+    let server = || cluster(json!({}));
+    let of_server = json!({"pgCluster": {"name": "orders"}});
+    let both = with_user(of_server.clone(), &[server()], "plan ns/vault");
+    says(&both, &["may need PgCluster/orders, which goes in this delete, too", FIRST]);
+    // The users of what is deleted by itself are left behind.
+    let before = with_user(of_server, &[server()], "plan pgclusters/orders -n vault");
+    says(&before, &["PgUser/app", "its spec names what goes in this delete", "pgusers.postgres.acme.io/app -n vault"]);
+    let secret_alone = with_user(named, &[secret()], "plan secret/admin -n vault");
+    says(&secret_alone, &["PgUser/app", "its spec names what goes in this delete"]);
+}
+
+#[test]
+fn what_a_spec_names_is_missing() {
+    let named = json!({"adminSecret": {"name": "admin"}});
+    let lacks = "may need Secret/admin, which does not exist";
+    let plan = with_user(named.clone(), &[], "plan pgusers/app -n vault");
+    says(&plan, &["DEPENDS", lacks]);
+    let mut gone = user(named);
+    gone["metadata"]["deletionTimestamp"] = json!("2026-03-01T08:00:00Z");
+    let objects = [namespace(json!({})), operator(), account(), at_ten(), gone];
+    says(&on(&objects, "doctor"), &["WARNING", lacks]);
+    says(&on(&objects, "explain pgusers/app -n vault"), &[lacks]);
 }

@@ -212,12 +212,13 @@ fn bare(view: &PlanView<'_>, object: ObjectId) -> String {
 pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
     let several = view.plan.request.targets.len() > 1;
     // Notes on what is no target, often many of a kind.
-    const OF_OTHERS: [NoteKind; 7] = [
+    const OF_OTHERS: [NoteKind; 8] = [
         NoteKind::DoubtedPath,
         NoteKind::LeftBehind,
         NoteKind::Abandoned,
         NoteKind::PerhapsAbandoned,
         NoteKind::WithoutRights,
+        NoteKind::WithoutNeeded,
         NoteKind::PolicyLapses,
         NoteKind::StaysTerminating,
     ];

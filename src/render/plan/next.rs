@@ -350,8 +350,10 @@ fn users_first(view: &PlanView<'_>) -> Option<Said> {
 fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let commands = view.commands();
     let mut by_controller: BTreeMap<Before, (Option<ObjectId>, Vec<ObjectId>)> = BTreeMap::new();
-    let is_abandoned =
-        |note: &&Note| matches!(note.kind, NoteKind::Abandoned | NoteKind::PerhapsAbandoned | NoteKind::WithoutRights);
+    let is_abandoned = |note: &&Note| {
+        use NoteKind::{Abandoned, PerhapsAbandoned, WithoutNeeded, WithoutRights};
+        matches!(note.kind, Abandoned | PerhapsAbandoned | WithoutRights | WithoutNeeded)
+    };
     let abandoned: BTreeSet<ObjectId> = view.plan.notes.iter().filter(is_abandoned).map(|note| note.object).collect();
     let held =
         abandoned.iter().copied().flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
@@ -389,7 +391,7 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
             continue;
         }
         told.push(same);
-        let runs = if stays { "has its rights" } else { "runs" };
+        let runs = if stays { "has what it needs" } else { "runs" };
         if let Some(start) = idle.and_then(|workload| commands.scale_up(workload)) {
             said.extend(before_start(view, objects[0]));
             said.extend([Said::from(format!("start {controller} first:")), Said::command(start)]);

@@ -93,7 +93,7 @@ fn an_operator_loses_its_rights_with_the_namespace() {
     let said = ran.expect(2);
     let lost = "Deployment/pg-operator loses the right to change it: RoleBinding/pg goes in this delete, too";
     assert!(said.contains("DEPENDS: ") && said.contains(lost), "{said}");
-    assert!(said.contains("delete first, while Deployment/pg-operator has its rights"), "{said}");
+    assert!(said.contains("delete first, while Deployment/pg-operator has what it needs"), "{said}");
     let said = cluster.gc(&["plan", "rolebinding/pg", "-n", &here]).stdout;
     assert!(said.contains("ConfigMap/orders: stays, and may not be deletable any more"), "{said}");
 

@@ -34,14 +34,15 @@ pub async fn fetch(connection: &Connection, snapshot: &mut Snapshot, needs: &Nee
     if !look_ups.is_empty() {
         connection.look_up(snapshot, &look_ups).await;
     }
+    // Whole objects that tell their setters tell their facts, too.
+    if !setters.is_empty() {
+        connection.fetch_setters(snapshot, &setters).await;
+    }
     if !facts.is_empty() {
         connection.fetch_facts(snapshot, &facts).await;
     }
     if !kubelets.is_empty() {
         connection.fetch_kubelets(snapshot, &kubelets).await;
-    }
-    if !setters.is_empty() {
-        connection.fetch_setters(snapshot, &setters).await;
     }
     !look_ups.is_empty() || known(snapshot) != before
 }

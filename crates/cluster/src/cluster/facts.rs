@@ -83,9 +83,10 @@ impl Connection {
             (id, self.get_same(asked, id, form, |answer, _| read_managers(answer, resource)).await)
         };
         let answers = ask_each(wanted, ask).await;
-        learn_each(snapshot, answers, |snapshot, id, (setters, said)| {
+        learn_each(snapshot, answers, |snapshot, id, (setters, said, fact)| {
             snapshot.facts.insert_setters(id, setters);
             snapshot.facts.insert_said(id, said);
+            fact.into_iter().for_each(|fact| snapshot.learn(id, fact));
         });
     }
 
@@ -199,11 +200,14 @@ fn read_one(answer: &Answer, metadata: &RawObject<'_>, resource: &Resource) -> R
     Ok(read_facts(&resource.group, &resource.kind, &serde_json::from_slice(&answer.body)?))
 }
 
-/// Who set an object's finalizers, empty if the server has no managed fields for it; and what its status says.
-fn read_managers(answer: &Answer, resource: &Resource) -> Result<(Vec<Setter>, Vec<String>), Malformed> {
+/// Who set an object's finalizers, empty if the server has no managed fields for it; what its status says; and its
+/// facts, if it is whole.
+fn read_managers(answer: &Answer, resource: &Resource) -> Result<(Vec<Setter>, Vec<String>, Option<Fact>), Malformed> {
     let object: Value = serde_json::from_slice(&answer.body)?;
+    let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
     let setters = object.get("metadata").and_then(Value::as_object).and_then(read_setters).unwrap_or_default();
-    Ok((setters, read_said(&resource.group, &resource.kind, &object)))
+    let fact = may_say_why(group, kind).then(|| read_facts(group, kind, &object)).flatten();
+    Ok((setters, read_said(group, kind, &object), fact))
 }
 
 impl Connection {

@@ -37,6 +37,9 @@ pub enum NoteKind {
     PerhapsAbandoned,
     /// What lets the controller that removes its finalizer change it goes in this delete, and it stays (R9.46).
     WithoutRights,
+    /// What its spec names goes in this delete, its controller may need that to remove its finalizer, and it stays
+    /// (R9.47).
+    WithoutNeeded,
     /// The last parameters of this policy go, and without them it lets everything pass (R9.45).
     PolicyLapses,
     /// A dependent of what goes that was Terminating before, and stays so, with or without this delete.
@@ -57,6 +60,7 @@ impl NoteKind {
             NoteKind::Abandoned => "abandoned",
             NoteKind::PerhapsAbandoned => "perhaps-abandoned",
             NoteKind::WithoutRights => "without-rights",
+            NoteKind::WithoutNeeded => "without-needed",
             NoteKind::PolicyLapses => "policy-lapses",
             NoteKind::StaysTerminating => "stays-terminating",
         }
@@ -113,6 +117,11 @@ impl NoteKind {
             NoteKind::WithoutRights => {
                 "stays, and may not be deletable any more: what lets the controller that removes its finalizer change \
                  it goes in this delete"
+                    .to_owned()
+            }
+            NoteKind::WithoutNeeded => {
+                "stays, and may not be deletable any more: its spec names what goes in this delete, and the controller \
+                 that removes its finalizer may need that"
                     .to_owned()
             }
             NoteKind::PolicyLapses => {

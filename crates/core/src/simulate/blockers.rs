@@ -18,7 +18,7 @@ use super::{
     actors::Assumption,
     blocked_by::{definition_without_conversion, is_removed_by_controller_manager},
     context::{Assume, SimContext},
-    controllers::{Controllers, FinalizerController, Question, RightsGone, finalizer_controller},
+    controllers::{Controllers, FinalizerController, Question, RightsGone, finalizer_controller, may_be_named},
     needs::Needs,
     obstacles::Operation,
     projection::Blockers,
@@ -46,14 +46,14 @@ impl Blockers {
     /// Inspects those of these objects that are terminating, and everything they wait for.
     pub(super) fn beneath(world: &mut World<'_, '_>, mut open: Vec<ObjectId>) -> Self {
         let mut blockers = Blockers::default();
-        let rights = rights_gone(world);
+        let gone = gone(world);
         let mut roots: Vec<(State, ObjectId)> = Vec::new();
         let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
         while let Some(object) = open.pop() {
             if !world.exists(object) || !seen.insert(object) {
                 continue;
             }
-            let (waits_for, holders, root) = inspect_terminating(world, object, &rights, &mut blockers.controllers);
+            let (waits_for, holders, root) = inspect_terminating(world, object, &gone, &mut blockers.controllers);
             for other in &waits_for {
                 blockers.waited_for_by.entry(*other).or_default().push(object);
             }
@@ -95,7 +95,7 @@ pub(crate) fn unfinished_by_sweep(world: &World<'_, '_>) -> Vec<ObjectId> {
 fn inspect_terminating(
     world: &mut World<'_, '_>,
     object: ObjectId,
-    rights: &RightsGone<'_>,
+    gone: &Gone<'_>,
     controllers: &mut Controllers,
 ) -> (Vec<ObjectId>, Vec<BlockedBy>, Option<State>) {
     let Some(stored) = world.stored(object) else { return Default::default() };
@@ -152,7 +152,7 @@ fn inspect_terminating(
                 let is_others = world.is_managed_elsewhere(object, finalizer);
                 let Some(known) = known.iter().find(|known| known.finalizer == text && !is_others) else {
                     world.note_refused_release(object);
-                    let controller = controller_in_the_end(world, object, finalizer, rights);
+                    let controller = controller_in_the_end(world, object, finalizer, gone);
                     causes.push(state_by(&controller));
                     let users = world.context.users_that_keep(object, finalizer);
                     for user in users.found.iter().copied().filter(|user| world.keeps(&users, *user)) {
@@ -314,9 +314,16 @@ fn state_by(controller: &FinalizerController) -> State {
     }
 }
 
-/// What rights depend on that this course has removed. The API server heeds no ServiceAccount that is Terminating
+/// What this course has removed that controllers need.
+struct Gone<'a> {
+    rights: RightsGone<'a>,
+    /// Whether a spec may name something of it (R9.47).
+    may_be_named: bool,
+}
+
+/// What this course has removed that controllers need. The API server heeds no ServiceAccount that is Terminating
 /// (kubernetes/kubernetes pkg/serviceaccount/claims.go: Validate).
-fn rights_gone<'c>(world: &World<'c, '_>) -> RightsGone<'c> {
+fn gone<'c>(world: &World<'c, '_>) -> Gone<'c> {
     let context = world.context;
     let is_gone = |id: &ObjectId| match world.stored(*id) {
         Some(stored) => {
@@ -326,8 +333,11 @@ fn rights_gone<'c>(world: &World<'c, '_>) -> RightsGone<'c> {
         }
         None => true,
     };
-    let gone = world.touched().into_iter().filter(is_gone);
-    RightsGone::of(context.snapshot, context.built_in, |resource| context.of_resource(resource), gone)
+    let touched = world.touched();
+    let may_be_named = touched.iter().copied().any(may_be_named(context.snapshot));
+    let gone = touched.into_iter().filter(is_gone);
+    let rights = RightsGone::of(context.snapshot, context.built_in, |resource| context.of_resource(resource), gone);
+    Gone { rights, may_be_named }
 }
 
 /// The controller of a finalizer at the end of a simulation: it may be deleted itself, or lose its rights.
@@ -335,7 +345,7 @@ fn controller_in_the_end(
     world: &mut World<'_, '_>,
     object: ObjectId,
     finalizer: Symbol,
-    rights: &RightsGone<'_>,
+    gone: &Gone<'_>,
 ) -> Arc<FinalizerController> {
     let question = Question { object, finalizer, exact: false };
     let mut controller = finalizer_controller(world.context, &mut world.needs, &question);
@@ -357,25 +367,28 @@ fn controller_in_the_end(
         || !is_known && workloads.iter().all(was_leaving)
     {
         let is_alive = matches!(controller.liveness, Liveness::Alive(_));
-        let taken = rights.taken(&mut world.needs.evidence, workloads, object).filter(|_| is_alive && is_known);
+        let taken = gone.rights.taken(&mut world.needs.evidence, workloads, object).filter(|_| is_alive && is_known);
         if let Some(taken) = taken {
             let liveness = Liveness::Unknown(taken.in_words(snapshot, workloads));
             return Arc::new(FinalizerController { liveness, loses: taken.by, paused: None, ..(*controller).clone() });
         }
-        if let Some(account) = world.account_that_goes(object, finalizer).filter(|_| is_alive) {
-            let account_name = snapshot.short_name(account);
-            let told = controller.told(snapshot).unwrap_or_else(|| "its controller".to_owned());
-            let liveness = Liveness::Unknown(format!("{told} acts as {account_name}, which goes in this delete, too"));
-            return Arc::new(FinalizerController {
-                liveness,
-                loses: vec![account],
-                paused: None,
-                ..(*controller).clone()
-            });
+        if is_alive || !workloads.is_empty() && matches!(controller.liveness, Liveness::Unknown(_)) {
+            if gone.may_be_named {
+                world.context.read_what_it_names(&mut world.needs, object, finalizer);
+            }
+            let is_leaving =
+                |id: ObjectId| !was_leaving(&id) && world.stored(id).is_none_or(|stored| stored.terminating);
+            if let Some(without) = world.context.without_what_goes(&controller, (object, finalizer), is_leaving) {
+                return without;
+            }
         }
         let lasts = |id: ObjectId| world.stored(id).is_some_and(|stored| !stored.terminating);
         let mut undrained = controller.undrained.iter().filter(|it| lasts(it.pod) && it.budget.is_none_or(lasts));
         let told = || controller.told(snapshot).unwrap_or_else(|| "its controller".to_owned());
+        if let Some(lacks) = controller.lacks.as_ref().filter(|_| is_alive) {
+            let liveness = Liveness::Unknown(format!("{} runs, but {lacks}", told()));
+            return Arc::new(FinalizerController { liveness, ..(*controller).clone() });
+        }
         if let Some(undrained) = undrained.next().filter(|_| is_alive) {
             let liveness = Liveness::Unknown(format!("{} runs, but {}", told(), undrained.in_words(snapshot)));
             return Arc::new(FinalizerController { liveness, ..(*controller).clone() });

@@ -114,6 +114,7 @@ fn finding(
 ) -> Option<Finding> {
     let snapshot = case.snapshot();
     let kind = snapshot.resources.get(resource);
+    objects.iter().for_each(|id| case.stage.read_what_may_name(&mut findings.wanted, *id));
     let users = Users::of(case, &holds, &objects);
     // Its controller runs, or nothing shows that a known controller doesn't.
     let expected = |(_, controller): &Hold| {
@@ -209,7 +210,11 @@ fn finding(
     Some(Finding {
         severity: match code {
             // It takes its time.
-            Code::SlowFinalizer if !is_unseen && !is_refused && users.to_delete(case).is_empty() => Severity::Note,
+            Code::SlowFinalizer
+                if !is_unseen && !is_refused && lacks(&holds).is_none() && users.to_delete(case).is_empty() =>
+            {
+                Severity::Note
+            }
             _ if unverified && can_be_seen || young => code.severity().max(Severity::Warning),
             _ => code.severity(),
         },
@@ -253,13 +258,21 @@ fn message(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId])
 /// sentence.
 fn why(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId]) -> Option<String> {
     let whose = |id: ObjectId| case.name(id, Some(objects[0]));
-    objects.iter().find_map(|id| {
+    let naming = || {
+        let (name, it) = (if users.perhaps.len() == 1 { "names" } else { "name" }, it(objects));
+        let named = case.names(&users.perhaps, Some(objects[0]));
+        (!users.perhaps.is_empty()).then(|| format!("{named} {name} {it}, and may keep {it}."))
+    };
+    let why = objects.iter().find_map(|id| {
         let needing = users.needing(*id);
         if !needing.is_empty() {
             return Some(format!("{} waits for {}.", whose(*id), case.names(needing, Some(*id))));
         }
         if let Some(undrained) = holds.iter().find_map(|(_, controller)| controller.undrained.first()) {
             return Some(format!("{}.", undrained.in_words(case.snapshot())));
+        }
+        if let Some(lacks) = lacks(holds) {
+            return Some(format!("Its controller {lacks}."));
         }
         if let Some(users) = users.found.get(id) {
             if users.iter().all(|user| case.snapshot().facts.runs_hooks(*user)) {
@@ -277,7 +290,13 @@ fn why(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId]) -> 
             case.snapshot().facts.why_not_deleted(*id).filter(|_| !holds.iter().any(|it| it.1.paused.is_some()))?;
         let of = if objects.len() == 1 { String::new() } else { format!(" of {}", whose(*id)) };
         Some(format!("Its controller says{of}: {said}."))
-    })
+    });
+    why.or_else(naming)
+}
+
+/// What a controller may need that doesn't exist (R9.47).
+fn lacks(holds: &[Hold]) -> Option<&str> {
+    holds.iter().find_map(|(_, controller)| controller.lacks.as_deref())
 }
 
 /// Dependents that are Terminating, too: some controllers wait for these, whatever the owner reference says.
@@ -297,11 +316,15 @@ struct Users {
     needing: BTreeMap<ObjectId, Vec<ObjectId>>,
     /// Those that a controller makes for others, and labels: it takes them away with these.
     made: BTreeSet<ObjectId>,
+    /// Those that name an object in their specs: its controller may wait for them (R9.47).
+    perhaps: Vec<ObjectId>,
 }
 
 impl Users {
     fn of(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Users {
-        let mut users = Users::default();
+        let naming = objects.iter().flat_map(|id| case.stage.named_by(*id)).copied();
+        let lives = |user: &ObjectId| !case.snapshot().object(*user).terminating();
+        let mut users = Users { perhaps: sorted(naming.filter(lives)), ..Users::default() };
         for (id, (finalizer, _)) in objects.iter().flat_map(|id| holds.iter().map(move |hold| (*id, hold))) {
             let keepers = case.stage.users_that_keep(id, *finalizer);
             if keepers.how.is_some_and(|how| how.need_it) {
@@ -490,6 +513,12 @@ fn remedies(
     let named = case.names(&first, objects.first().copied());
     let plans = first.iter().take(NAMED).filter_map(|user| commands.plan(*user));
     remedies.push(Remedy::new(format!("delete {named} first: then {goes}. See what that takes along"), plans));
+    let naming = case.names(&users.perhaps, objects.first().copied());
+    let (they_may, wait) = if users.perhaps.len() == 1 { ("it may", "that") } else { ("they may", "them") };
+    let plans = users.perhaps.iter().take(NAMED).filter_map(|user| commands.plan(*user));
+    let first =
+        format!("delete {naming} first, if {they_may} go: the controller may wait for {wait}. See what goes then");
+    remedies.push(Remedy::new(first, plans));
     let users = users.all();
     let ends = json!({"status": {"operationState": {"phase": "Terminating"}}});
     let operations = users.iter().filter(|user| case.snapshot().facts.runs_hooks(**user));

@@ -378,6 +378,22 @@ pub fn known_finalizer(finalizer: &str, group: &str, kind: &str) -> Option<&'sta
     KNOWN_FINALIZERS.iter().find(|known| known.matches(finalizer, group, kind))
 }
 
+/// These controllers read what their objects name, and remove their finalizers without it (fluxcd/source-controller
+/// internal/controller/gitrepository_controller.go:reconcileDelete).
+const NEEDS_NOTHING: &str = "finalizers.fluxcd.io";
+
+/// Whether the controller of a finalizer may need what an object of a kind names: it is in no table, or it deletes
+/// something outside of the cluster.
+pub(crate) fn may_need(finalizer: &str, group: &str, kind: &str) -> bool {
+    let deletes_outside = |does| matches!(does, FinalizerEffect::Acts(ExternalDeleted | DataLost, ..));
+    // Kubernetes' own kinds name what others use.
+    group.contains('.')
+        && !group.ends_with(".k8s.io")
+        && !matches!(finalizer, "foregroundDeletion" | "orphan")
+        && finalizer != NEEDS_NOTHING
+        && known_finalizer(finalizer, group, kind).is_none_or(|known| deletes_outside(known.does))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@
 mod add_ons;
 pub mod finalizers;
 mod inventory;
+mod named;
 mod pauses;
 pub mod policies;
 mod users;
@@ -17,8 +18,9 @@ pub use finalizers::{FinalizerEffect, KnownFinalizer, When};
 
 pub use add_ons::{AddOn, add_on};
 pub(crate) use add_ons::{is_of_another, is_within};
-pub(crate) use finalizers::is_of_a_group;
 pub use finalizers::known_finalizer;
+pub(crate) use finalizers::{is_of_a_group, may_need};
+pub use named::NamedObject;
 pub use pauses::Pause;
 pub(crate) use pauses::matches_pattern;
 pub(crate) use pauses::pauses_with_its_cluster;

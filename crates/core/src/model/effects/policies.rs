@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    finalizers::known_finalizer,
+    finalizers::{known_finalizer, may_need},
     inventory::{Inventory, Spared, TRACKING_ID},
+    named::NamedObject,
     pauses::{Pause, is_pausing_annotation},
     users::{names_by_field, names_used},
 };
@@ -163,6 +164,8 @@ sparse! {
         pub heals?: bool,
         /// The names of what it uses, and so keeps (R9.40).
         pub uses?: Vec<String>,
+        /// What its controller may need to remove a finalizer (R9.47).
+        pub names?: Vec<NamedObject>,
     }
 }
 
@@ -421,7 +424,9 @@ impl PolicyFacts {
         Policy::of_kind(group, kind).is_some()
             || matches!((group, kind), PolicyFacts::ZALANDO | PolicyFacts::GATEWAY_CLASS)
             || names_by_field(group, kind)
-            || finalizers.any(|finalizer| has_policy(finalizer) || Pause::is_possible(finalizer))
+            || finalizers.any(|finalizer| {
+                has_policy(finalizer) || Pause::is_possible(finalizer) || may_need(finalizer, group, kind)
+            })
     }
 
     /// Reads those of a whole object; `None` if it can't have any.
@@ -432,7 +437,9 @@ impl PolicyFacts {
         let policy = Policy::of(group, kind, finalizers.iter().copied()).or(Policy::of_kind(group, kind));
         let facts = policy.map(|policy| policy.read(object)).unwrap_or_default();
         let (pause, uses) = (Pause::read(finalizers, object), names_used(group, kind, object));
-        let mut facts = PolicyFacts { pause, uses, ..facts };
+        let may_need = |finalizer: &&str| may_need(finalizer, group, kind);
+        let names = if finalizers.iter().any(may_need) { NamedObject::read(object) } else { Vec::new() };
+        let mut facts = PolicyFacts { pause, uses, names, ..facts };
         match (group, kind) {
             PolicyFacts::ZALANDO => facts.keep_field(DELETES_CLAIMS, object),
             PolicyFacts::NODE_CLAIM => facts.keep_field(DEADLINE, object),

@@ -1,7 +1,7 @@
 //! Objects that stay, and cannot be deleted any more: only a controller that goes in this delete removes their
-//! finalizers, or loses in it what lets it. Those that are being deleted already hang then.
+//! finalizers, or loses in it what lets it, or what it may need. Those that are being deleted already hang then.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use rustc_hash::FxHashSet;
 
@@ -11,11 +11,13 @@ use crate::{
         note::{Note, NoteKind},
         outcome::{Outcome, OutcomeKind, Plan},
     },
-    simulate::{BlockedBy, FinalizerController, Liveness, SimContext, Start, State, controllers},
+    simulate::{
+        BlockedBy, FinalizerController, Liveness, SimContext, Start, State, controllers, controllers::Question,
+    },
 };
 
-/// An object, its finalizer, and who removes that.
-type Held = (ObjectId, Symbol, Arc<FinalizerController>);
+/// An object, its finalizer, who removes that, and what is said of it.
+type Held = (ObjectId, Symbol, Arc<FinalizerController>, NoteKind);
 
 /// Adds a note for each such object, with its controller; and to what stays Terminating what hangs.
 pub(super) fn add_abandoned(context: &SimContext<'_>, plan: &mut Plan) {
@@ -25,14 +27,9 @@ pub(super) fn add_abandoned(context: &SimContext<'_>, plan: &mut Plan) {
     }
     let known = plan.going().into_iter().chain(plan.stays.iter().map(|stays| stays.object));
     let known: FxHashSet<ObjectId> = known.collect();
-    let held = [without_controller(context, plan), without_rights(context, plan)].concat();
-    for (object, finalizer, controller) in held.into_iter().filter(|(object, ..)| !known.contains(object)) {
-        let is_known = !controller.running.is_empty() || controller.idle.is_some();
-        let (kind, state) = match () {
-            () if !controller.goes => (NoteKind::WithoutRights, State::Unknown),
-            () if is_known => (NoteKind::Abandoned, State::Stuck),
-            () => (NoteKind::PerhapsAbandoned, State::Unknown),
-        };
+    let left = [without_controller, without_rights, without_needed].map(|left| left(context, plan));
+    for (object, finalizer, controller, kind) in left.concat().into_iter().filter(|(id, ..)| !known.contains(id)) {
+        let state = if kind == NoteKind::Abandoned { State::Stuck } else { State::Unknown };
         plan.controllers.insert(object, finalizer, controller);
         if context.snapshot.object(object).terminating() {
             if plan.stays.last().is_none_or(|stays| stays.object != object) {
@@ -53,20 +50,18 @@ fn without_controller(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
         return Vec::new();
     }
     let held = controllers::held_by_these(context, &mut plan.needs, &workloads);
-    let goes = |controller: &FinalizerController| Arc::new(FinalizerController { goes: true, ..controller.clone() });
-    held.into_iter().map(|(object, finalizer, controller)| (object, finalizer, goes(&controller))).collect()
+    let goes = |controller: &FinalizerController| {
+        let is_known = !controller.running.is_empty() || controller.idle.is_some();
+        let kind = if is_known { NoteKind::Abandoned } else { NoteKind::PerhapsAbandoned };
+        (Arc::new(FinalizerController { goes: true, ..controller.clone() }), kind)
+    };
+    let left = held.into_iter().map(|(object, finalizer, controller)| (object, finalizer, goes(&controller)));
+    left.map(|(object, finalizer, (controller, kind))| (object, finalizer, controller, kind)).collect()
 }
 
-/// What is held by finalizers whose controllers run, and lose what lets them change these objects (R9.46). What comes
-/// back gives it again. Nothing in a namespace that goes is left behind.
+/// What is held by finalizers whose controllers run, and lose what lets them change these objects (R9.46).
 fn without_rights(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
-    let leaving: FxHashSet<ObjectId> = plan.going().into_iter().collect();
-    let is_inside = |id: ObjectId| {
-        let namespace = context.namespace_named(context.snapshot.object(id).namespace);
-        namespace.is_some_and(|namespace| leaving.contains(&namespace))
-    };
-    let gone = deleted(plan).filter(|outcome| !outcome.recreated()).map(|outcome| outcome.object);
-    let gone = gone.filter(|id| !is_inside(*id));
+    let gone = from_what_stays(context, plan, deleted(plan)).into_iter();
     let rights = controllers::RightsGone::of(context.snapshot, context.built_in, |all| context.of_resource(all), gone);
     if rights.is_empty() {
         return Vec::new();
@@ -82,10 +77,49 @@ fn without_rights(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
         if let Some(taken) = rights.taken(&mut plan.needs.evidence, &controller.running, object).filter(|_| !is_gone) {
             let liveness = Liveness::Unknown(taken.in_words(context.snapshot, &controller.running));
             let controller = FinalizerController { liveness, loses: taken.by, ..(*controller).clone() };
-            all.push((object, finalizer, Arc::new(controller)));
+            all.push((object, finalizer, Arc::new(controller), NoteKind::WithoutRights));
         }
     }
     all
+}
+
+/// What is held by finalizers whose controllers may need what goes, and what these objects name in their specs (R9.47).
+fn without_needed(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
+    let goes = |outcome: &&Outcome| matches!(outcome.kind, OutcomeKind::Deleted | OutcomeKind::Terminating);
+    let gone = from_what_stays(context, plan, plan.outcomes.iter().filter(goes));
+    let gone: FxHashSet<ObjectId> = gone.into_iter().collect();
+    let mut users = BTreeSet::new();
+    let may_be_named = controllers::may_be_named(context.snapshot);
+    for id in gone.iter().copied().filter(|id| may_be_named(*id)) {
+        context.read_what_may_name(&mut plan.needs, id);
+        users.extend(context.named_by(id).iter().copied().filter(|user| !gone.contains(user)));
+    }
+    let mut all = Vec::new();
+    for object in users {
+        for finalizer in context.snapshot.object(object).finalizers.iter().copied() {
+            let question = Question { object, finalizer, exact: false };
+            let controller = controllers::finalizer_controller(context, &mut plan.needs, &question);
+            let acts = !controller.running.is_empty() || !controller.may_be.is_empty();
+            let without = context.without_what_goes(&controller, (object, finalizer), |id| gone.contains(&id));
+            all.extend(without.filter(|_| acts).map(|it| (object, finalizer, it, NoteKind::WithoutNeeded)));
+        }
+    }
+    all
+}
+
+/// Of what goes, what isn't in a namespace that goes: nothing in that is left behind. What comes back is not gone.
+fn from_what_stays<'p>(
+    context: &SimContext<'_>,
+    plan: &'p Plan,
+    gone: impl Iterator<Item = &'p Outcome>,
+) -> Vec<ObjectId> {
+    let leaving: FxHashSet<ObjectId> = plan.going().into_iter().collect();
+    let is_inside = |id: ObjectId| {
+        let namespace = context.namespace_named(context.snapshot.object(id).namespace);
+        namespace.is_some_and(|namespace| leaving.contains(&namespace))
+    };
+    let gone = gone.filter(|outcome| !outcome.recreated()).map(|outcome| outcome.object);
+    gone.filter(|id| !is_inside(*id)).collect()
 }
 
 fn deleted(plan: &Plan) -> impl Iterator<Item = &Outcome> {

@@ -36,17 +36,6 @@ impl SimContext<'_> {
         }
     }
 
-    /// The ServiceAccount without which the controller of a finalizer can't do its part, and whether it exists
-    /// (carvel-dev/kapp-controller pkg/app/app_reconcile.go).
-    pub(crate) fn needed_account(&self, object: ObjectId, finalizer: Symbol) -> Option<(&str, Presence)> {
-        let snapshot = self.snapshot;
-        let resource = snapshot.resources.get(snapshot.object(object).resource);
-        let known = known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind)?;
-        known.policy().filter(|policy| policy.needs_account())?;
-        let name = snapshot.facts.policy(object)?.account()?;
-        Some((name, self.account_of(object, name)?))
-    }
-
     /// What the ObjectBucket says that a claim with these facts names, as far as was read.
     fn bucket_of(&self, needs: &mut Needs, claim: &PolicyFacts) -> Option<&PolicyFacts> {
         let snapshot = self.snapshot;
@@ -58,7 +47,7 @@ impl SimContext<'_> {
     }
 
     /// Whether a ServiceAccount in the namespace of an object exists.
-    fn account_of(&self, object: ObjectId, name: &str) -> Option<Presence> {
+    pub(in crate::simulate) fn account_of(&self, object: ObjectId, name: &str) -> Option<Presence> {
         let namespace = self.snapshot.text(self.snapshot.object(object).namespace);
         Some(self.snapshot.look_up_named(self.built_in.accounts?, namespace, name))
     }
@@ -118,12 +107,6 @@ impl World<'_, '_> {
             }
         }
         inventory.waits && listed.into_iter().any(|id| self.exists(id))
-    }
-
-    /// The ServiceAccount without which the controller of a finalizer can't do its part, if it goes with this delete.
-    pub(crate) fn account_that_goes(&self, object: ObjectId, finalizer: Symbol) -> Option<ObjectId> {
-        let account = self.context.needed_account(object, finalizer)?.1.object()?;
-        self.stored(account).is_none_or(|stored| stored.terminating).then_some(account)
     }
 
     /// Whether the Secret in which Helm keeps a release goes with its Namespace: without it, Helm has nothing to

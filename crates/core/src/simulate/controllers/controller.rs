@@ -35,8 +35,10 @@ pub struct FinalizerController {
     pub refused: Option<&'static str>,
     /// Whether all of these go in the simulated delete.
     pub goes: bool,
-    /// What goes in the simulated delete and lets it change the object (R9.46).
+    /// What goes in the simulated delete, and lets it change the object (R9.46), or may be needed by it (R9.47).
     pub loses: Vec<ObjectId>,
+    /// What it may need, and doesn't exist: a verb and its objects (R9.47).
+    pub lacks: Option<String>,
     /// What makes it leave the object alone, though it may run.
     pub paused: Option<Paused>,
     /// The pods that it can't evict, and waits for.
@@ -97,6 +99,7 @@ impl FinalizerController {
             refused: None,
             goes: false,
             loses,
+            lacks: None,
             paused: None,
             undrained: Vec::new(),
         }

@@ -22,6 +22,8 @@ pub(crate) struct ControllerIndex {
     /// The workloads whose facts limit what they handle.
     pub(super) limited: OnceLock<Vec<ObjectId>>,
     pub(super) runs_in_a_cloud: OnceLock<bool>,
+    /// What names an object in its spec (R9.47).
+    pub(super) named_by: OnceLock<FxHashMap<ObjectId, Vec<ObjectId>>>,
     /// Stands for all that are not judged.
     pub(super) too_many: OnceLock<Arc<FinalizerController>>,
 }

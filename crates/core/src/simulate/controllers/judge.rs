@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     model::{
-        ObjectId, Origin, Presence, ResourceId, Symbol,
+        ObjectId, Origin, ResourceId, Symbol,
         effects::{AddOn, add_on, is_within, known_finalizer},
     },
     wording::count,
@@ -145,15 +145,11 @@ pub(super) fn judge(
         _ => without_evidence(context, needs, &asked, &added_by, &mut evidence),
     };
     let given_up = add_on.map(|add_on| add_on.given_up).filter(|since| !since.is_empty());
-    // It runs, and isn't expected to do anything, or only by some versions.
-    let (liveness, expected) = match (liveness, context.needed_account(object, finalizer)) {
-        (Liveness::Alive(alive), Some((name, Presence::Absent))) => {
-            (Liveness::Unknown(format!("{alive}, but acts as ServiceAccount/{name}, which does not exist")), false)
+    let liveness = match (liveness, given_up) {
+        (Liveness::Alive(alive), Some(since)) => {
+            Liveness::Unknown(format!("{alive}, but {since} it leaves this finalizer"))
         }
-        (Liveness::Alive(alive), _) if let Some(since) = given_up => {
-            (Liveness::Unknown(format!("{alive}, but {since} it leaves this finalizer")), true)
-        }
-        (liveness, _) => (liveness, true),
+        (liveness, _) => liveness,
     };
     let manager = match added_by {
         AddedBy::Program(name) => Some(name.to_owned()),
@@ -166,7 +162,7 @@ pub(super) fn judge(
     let is_gone = matches!(liveness, Liveness::Unread(_)) || away && evidence.idle.is_none();
     let is_told = |add_on: &&AddOn| !add_on.often_left || !is_gone;
     FinalizerController {
-        name: known.or(add_on.filter(is_told).map(|add_on| add_on.name)).filter(|_| expected),
+        name: known.or(add_on.filter(is_told).map(|add_on| add_on.name)),
         manager,
         liveness,
         idle: evidence.idle.filter(|_| away),
@@ -177,6 +173,7 @@ pub(super) fn judge(
         refused: None,
         goes: false,
         loses: Vec::new(),
+        lacks: None,
         paused: None,
         undrained: Vec::new(),
     }

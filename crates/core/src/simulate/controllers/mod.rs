@@ -7,6 +7,7 @@ mod draining;
 mod driver;
 mod index;
 mod judge;
+mod needed;
 mod provisioners;
 mod recorded;
 mod rights;
@@ -34,6 +35,7 @@ use driver::Driver;
 pub(crate) use index::ControllerIndex;
 use index::{Asked, Scope};
 pub(crate) use judge::are_all_read;
+pub(crate) use needed::may_be_named;
 pub(crate) use provisioners::{lacks_provisioner, provisioner_of, unseen_provisioner};
 use recorded::{of_finalizer, tells_nobody};
 pub(crate) use rights::RightsGone;
@@ -68,6 +70,10 @@ pub(crate) fn finalizer_controller(
         return Arc::new(FinalizerController::of(None, Liveness::Unknown(why)));
     }
     let mut controller = judged(context, needs, question);
+    if context.snapshot.object(object).terminating() {
+        context.read_what_it_names(needs, object, finalizer);
+    }
+    controller = context.without_what_is_missing(controller, object, finalizer);
     if context.leaving_namespace_of(object).is_some() {
         controller = controller.in_leaving_namespace(context.snapshot.text(finalizer));
     }

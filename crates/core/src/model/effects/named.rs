@@ -1,0 +1,198 @@
+//! What custom resources name in their spec: their controllers may need that to remove a finalizer (R9.47).
+
+use serde_json::Value;
+
+sparse! {
+    /// An object as the spec of another names it.
+    pub struct NamedObject {
+        /// The key that names it, or that contains its name.
+        pub key: String,
+        pub group?: String,
+        /// Empty: the key tells.
+        pub kind?: String,
+        /// Empty: where the object is that names it.
+        pub namespace?: String,
+        pub name: String,
+    }
+}
+
+/// At most this many names of an object are kept, and they are looked for so deep.
+const MOST: usize = 16;
+const DEEPEST: usize = 8;
+
+/// Below these keys is what pods, or objects that are made, need, and not their controller; or what others trust.
+const OF_OTHERS: [&str; 14] = [
+    "template",
+    "podTemplate",
+    "containers",
+    "initContainers",
+    "env",
+    "envFrom",
+    "volumes",
+    "imagePullSecrets",
+    "tls",
+    "ca",
+    "target",
+    "output",
+    "affinity",
+    "tolerations",
+];
+
+/// What is in a key, in lower case, that names a Secret; and in one of a Secret that the controller writes.
+const SECRET: [&str; 6] = ["secret", "credential", "password", "token", "kubeconfig", "auth"];
+const WRITTEN: [&str; 4] = ["write", "output", "target", "publish"];
+
+impl NamedObject {
+    /// What the spec of a whole object names, as far as its keys tell.
+    pub(super) fn read(object: &Value) -> Vec<NamedObject> {
+        let mut found = Vec::new();
+        object.get("spec").into_iter().for_each(|spec| collect("", spec, DEEPEST, &mut found));
+        found
+    }
+
+    /// Whether it may be an object of another kind in the same group.
+    pub(crate) fn may_be(&self, kind: &str) -> bool {
+        let (key, kind) = (self.stem(), kind.to_ascii_lowercase());
+        let is_part = |whole: &str, end: &str| end.len() >= SHORTEST && whole.ends_with(end);
+        if self.kind.is_empty() { is_part(&kind, &key) || is_part(&key, &kind) } else { kind == self.kind_in_lower() }
+    }
+
+    /// Whether it surely is of this kind, though there may be no such object.
+    pub(crate) fn is(&self, kind: &str) -> bool {
+        let kind = kind.to_ascii_lowercase();
+        if self.kind.is_empty() { self.stem() == kind } else { self.kind_in_lower() == kind }
+    }
+
+    /// Whether it surely is a Secret that its controller reads.
+    pub(crate) fn is_secret(&self) -> bool {
+        let key = self.key.to_ascii_lowercase();
+        match self.kind.as_str() {
+            "" => self.is_read() && SECRET.iter().any(|word| key.contains(word)),
+            kind => kind == "Secret" && self.group.is_empty(),
+        }
+    }
+
+    /// Whether it may be one: any reference may.
+    pub(crate) fn may_be_secret(&self) -> bool {
+        let is_reference = || REFERENCE.iter().any(|end| self.key.ends_with(end));
+        self.is_secret() || self.kind.is_empty() && self.is_read() && is_reference()
+    }
+
+    fn is_read(&self) -> bool {
+        let key = self.key.to_ascii_lowercase();
+        !WRITTEN.iter().any(|word| key.starts_with(word))
+    }
+
+    fn kind_in_lower(&self) -> String {
+        self.kind.to_ascii_lowercase()
+    }
+
+    /// The key without what only says that it names something, in lower case.
+    fn stem(&self) -> String {
+        let ends = REFERENCE.iter().chain(&["Name"]);
+        let stem = ends.into_iter().find_map(|end| self.key.strip_suffix(end)).unwrap_or(&self.key);
+        stem.to_ascii_lowercase()
+    }
+}
+
+/// How the keys of references end.
+const REFERENCE: [&str; 4] = ["Ref", "Reference", "Refs", "References"];
+/// How keys end whose text is a name.
+const NAMES: [&str; 7] = ["Ref", "Reference", "Name", "Secret", "secret", "Cluster", "cluster"];
+/// Shorter words are in too many kinds.
+const SHORTEST: usize = 4;
+
+/// Collects what a value names that a key contains.
+fn collect(key: &str, value: &Value, depth: usize, found: &mut Vec<NamedObject>) {
+    let fields = match value {
+        Value::Array(items) if depth > 0 => {
+            return items.iter().take(MOST).for_each(|item| collect(key, item, depth - 1, found));
+        }
+        Value::Object(fields) if depth > 0 => fields,
+        _ => return,
+    };
+    let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default();
+    let mut add = |key: &str, name: &str, typed: bool| {
+        if found.len() < MOST && is_name(name) && fields.get("optional") != Some(&Value::Bool(true)) {
+            let api_version = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
+            let group = [text("apiGroup"), text("group"), api_version].into_iter().find(|group| !group.is_empty());
+            let own = |text: &str| if typed { text.to_owned() } else { String::new() };
+            let named = NamedObject {
+                key: key.to_owned(),
+                group: own(group.unwrap_or_default()),
+                kind: own(text("kind")),
+                namespace: own(text("namespace")),
+                name: name.to_owned(),
+            };
+            found.extend((!found.contains(&named)).then_some(named));
+        }
+    };
+    if !key.is_empty() {
+        add(key, text("name"), true);
+    }
+    for (key, value) in fields {
+        match value {
+            Value::String(name) if NAMES.iter().any(|end| key.ends_with(end)) => add(key, name, false),
+            _ => {}
+        }
+    }
+    let below = fields.iter().filter(|(key, _)| !OF_OTHERS.contains(&key.as_str()));
+    below.for_each(|(key, value)| collect(key, value, depth - 1, found));
+}
+
+/// Whether an object may be called so (RFC 1123).
+fn is_name(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
+    (1..=253).contains(&text.len()) && text.bytes().all(is_part)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn references_are_told_by_their_keys() {
+        let named = |spec: Value| {
+            let named = NamedObject::read(&json!({ "spec": spec })).into_iter();
+            named.map(|it| format!("{} {}/{}/{}", it.key, it.kind, it.namespace, it.name)).collect::<Vec<_>>()
+        };
+        assert_eq!(named(json!({"providerRef": {"name": "aws"}})), ["providerRef //aws"]);
+        assert_eq!(named(json!({"githubConfigSecret": "token", "replicas": 3})), ["githubConfigSecret //token"]);
+        assert_eq!(
+            named(json!({"solver": [{"dns": {"tokenSecretRef": {"name": "dns", "key": "t"}}}]})),
+            ["tokenSecretRef //dns"]
+        );
+        assert_eq!(
+            named(json!({"identityRef": {"kind": "Secret", "name": "v", "namespace": "infra"}})),
+            ["identityRef Secret/infra/v"]
+        );
+        let none = [
+            json!({"name": "own"}),
+            json!({"template": {"spec": {"volumes": [{"secret": {"secretName": "a"}}]}}}),
+            json!({"tls": {"secretName": "a"}}),
+            json!({"secretName": "Not A Name"}),
+            json!({"secretRef": {"name": "a", "optional": true}}),
+            json!("text"),
+        ];
+        none.into_iter().for_each(|spec| assert!(named(spec.clone()).is_empty(), "{spec}"));
+        let mut deep = json!({"secretName": "deep"});
+        (0..100).for_each(|_| deep = json!([{ "a": deep }]));
+        assert!(named(deep).is_empty());
+    }
+
+    #[test]
+    fn kinds_are_told_by_keys() {
+        let named = |key: &str| NamedObject { key: key.to_owned(), name: "a".to_owned(), ..NamedObject::default() };
+        assert!(named("opensearchCluster").is("OpenSearchCluster"));
+        assert!(named("rabbitmqClusterReference").may_be("RabbitmqCluster"));
+        assert!(named("cluster").may_be("OpenSearchCluster") && !named("cluster").is("OpenSearchCluster"));
+        assert!(named("kafkaClusterRef").may_be("Cluster"));
+        assert!(!named("dbRef").may_be("MariaDb"));
+        assert!(named("secretName").is_secret() && named("adminCredentials").is_secret());
+        assert!(!named("providerRef").is_secret() && named("providerRef").may_be_secret());
+        assert!(!named("writeConnectionSecretToRef").may_be_secret());
+        assert!(!named("clusterName").may_be_secret());
+    }
+}

@@ -1,0 +1,230 @@
+//! What a controller needs, or may need, to remove its finalizer: the ServiceAccount as which it acts (R9.46), and what
+//! the object names in its spec (R9.47).
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    model::{
+        ObjectId, Presence, Snapshot, Symbol,
+        effects::{NamedObject, known_finalizer, known_users, may_need},
+    },
+    simulate::{context::SimContext, needs::Needs, state::Liveness},
+    wording::some_of,
+};
+
+use super::FinalizerController;
+
+/// At most this many objects are named in one sentence.
+const NAMED: usize = 2;
+/// At most this many objects are read to find what names another.
+const MOST_READ: usize = 100;
+
+/// An object that a controller needs, or may need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Needed {
+    name: String,
+    /// `None`: it doesn't exist.
+    pub(crate) id: Option<ObjectId>,
+    /// The controller acts as this ServiceAccount, and does nothing without it.
+    acts_as: bool,
+}
+
+impl Needed {
+    /// Of these, what is said first, as a verb and its objects; `what` they do.
+    fn in_words(all: &[&Needed], what: [&str; 2]) -> Option<String> {
+        let is_account = all.iter().any(|needed| needed.acts_as);
+        let names: Vec<String> =
+            all.iter().filter(|it| it.acts_as == is_account).map(|needed| needed.name.clone()).collect();
+        let verb = if is_account { "acts as" } else { "may need" };
+        let what = what[usize::from(names.len() > 1)];
+        (!names.is_empty()).then(|| format!("{verb} {}, which {what}", some_of(names, NAMED)))
+    }
+}
+
+impl SimContext<'_> {
+    /// What the controller of a finalizer of an object needs, or may need, as far as it was read.
+    fn needed(&self, object: ObjectId, finalizer: Symbol) -> Vec<Needed> {
+        let snapshot = self.snapshot;
+        let (resource, text) = (snapshot.resource(object), snapshot.text(finalizer));
+        let Some(facts) = snapshot.facts.policy(object) else { return Vec::new() };
+        let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
+        let acts_as = known_finalizer(text, group, kind)
+            .and_then(|known| known.policy())
+            .filter(|policy| policy.needs_account())
+            .and_then(|_| facts.account());
+        let account = acts_as.and_then(|name| match self.account_of(object, name)? {
+            Presence::Unknown => None,
+            found => Some(Needed { name: format!("ServiceAccount/{name}"), id: found.object(), acts_as: true }),
+        });
+        let names = if may_need(text, group, kind) { facts.names.as_slice() } else { &[] };
+        // Of the others, the tables say what keeps them.
+        let is_known = known_finalizer(text, group, kind).is_some();
+        let names = names.iter().filter(|named| !is_known || named.is_secret());
+        account.into_iter().chain(names.filter_map(|named| self.named(object, named))).collect()
+    }
+
+    /// Asks for what an object names, if the controller of a finalizer may need that.
+    pub(crate) fn read_what_it_names(&self, needs: &mut Needs, object: ObjectId, finalizer: Symbol) {
+        let (resource, text) = (self.snapshot.resource(object), self.snapshot.text(finalizer));
+        let is_wanted = may_need(text, &resource.group, &resource.kind);
+        needs.evidence.extend(Some(object).filter(|_| is_wanted && self.snapshot.facts.policy(object).is_none()));
+    }
+
+    /// What names an object in its spec, and may need it, as far as was read.
+    pub(crate) fn named_by(&self, object: ObjectId) -> &[ObjectId] {
+        let index = self.controllers.named_by.get_or_init(|| {
+            let mut index: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+            for (by, _) in self.snapshot.objects() {
+                let names = self.snapshot.facts.policy(by).map_or(&[][..], |facts| &facts.names);
+                for id in names.iter().filter_map(|named| self.named(by, named)?.id) {
+                    index.entry(id).or_default().push(by);
+                }
+            }
+            index
+        });
+        index.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    /// Asks for what may name an object: most of that is where the object is. Where there is much, nothing is read.
+    pub(crate) fn read_what_may_name(&self, needs: &mut Needs, object: ObjectId) {
+        let snapshot = self.snapshot;
+        let (namespace, own) = (snapshot.object(object).namespace, snapshot.resource(object));
+        if namespace == Symbol::EMPTY {
+            return;
+        }
+        let may_name = |id: &ObjectId| {
+            let kind = snapshot.resource(*id);
+            let may_need = |finalizer: &Symbol| may_need(snapshot.text(*finalizer), &kind.group, &kind.kind);
+            *id != object
+                && (kind.group == own.group || own.kind == "Secret" && own.group.is_empty())
+                && snapshot.facts.policy(*id).is_none()
+                && snapshot.object(*id).finalizers.iter().any(may_need)
+        };
+        let unread: Vec<ObjectId> = self.in_namespace(namespace).iter().copied().filter(may_name).collect();
+        needs.evidence.extend(Some(unread).filter(|unread| unread.len() <= MOST_READ).into_iter().flatten());
+    }
+
+    /// The object that another names, or surely names though it doesn't exist, if that matters to the other's
+    /// controller.
+    fn named(&self, by: ObjectId, named: &NamedObject) -> Option<Needed> {
+        let snapshot = self.snapshot;
+        let namespace = match named.namespace.as_str() {
+            "" => snapshot.namespace(by),
+            other => other,
+        };
+        let own = snapshot.resource(by);
+        let secrets = snapshot.resources.by_group_kind("", "Secret").filter(|_| named.may_be_secret());
+        let is_of_group = named.group.is_empty() || named.group == own.group;
+        let in_group = snapshot
+            .resources
+            .iter()
+            .filter(|(_, kind)| is_of_group && kind.group == own.group && named.may_be(&kind.kind));
+        let kinds = in_group.map(|(id, _)| snapshot.resources.picked(id));
+        let mut missing = None;
+        for kind in secrets.into_iter().chain(kinds) {
+            let resource = snapshot.resources.get(kind);
+            let is_secret = Some(kind) == secrets;
+            let place = if resource.namespaced { namespace } else { "" };
+            if resource.namespaced && place.is_empty() {
+                continue;
+            }
+            let is_sure = if is_secret { named.is_secret() } else { named.is(&resource.kind) };
+            match snapshot.look_up_named(kind, place, &named.name) {
+                Presence::Present(id) => {
+                    let matters = if is_secret { !self.is_kin(by, id) } else { self.is_relied_on(by, id) };
+                    return matters.then(|| Needed {
+                        name: snapshot.located(id, Some(snapshot.namespace(by))),
+                        id: Some(id),
+                        acts_as: false,
+                    });
+                }
+                Presence::Absent if is_sure => {
+                    let name = format!("{}/{}", resource.kind, named.name);
+                    missing = Some(Needed { name, id: None, acts_as: false });
+                }
+                _ => {}
+            }
+        }
+        missing
+    }
+
+    /// Whether one of two objects owns the other, or both have an owner in common: their controllers know of both.
+    fn is_kin(&self, one: ObjectId, other: ObjectId) -> bool {
+        let uids = |id: ObjectId| {
+            let object = self.snapshot.object(id);
+            let owners = object.owners.iter().map(|owner| owner.uid);
+            owners.chain([object.uid]).filter(|uid| *uid != Symbol::EMPTY)
+        };
+        one == other || uids(one).any(|uid| uids(other).any(|of_other| of_other == uid))
+    }
+
+    /// Whether an object of the same group is more than a description: it has a finalizer, dependents or credentials.
+    /// Not if somebody made the other that names it, who knows of both, or if its controller keeps it for the other.
+    fn is_relied_on(&self, by: ObjectId, named: ObjectId) -> bool {
+        let snapshot = self.snapshot;
+        let object = snapshot.object(named);
+        let (user, used) = (snapshot.resource(by), snapshot.resource(named));
+        let is_user = |(group, kind): &(&str, &str)| *kind == user.kind && (*group == "*" || *group == user.group);
+        let keeps = |finalizer: &Symbol| {
+            known_users(snapshot.text(*finalizer), &used.kind).any(|users| users.kinds.iter().any(is_user))
+        };
+        let has_credentials =
+            || snapshot.facts.policy(named).is_some_and(|facts| facts.names.iter().any(NamedObject::is_secret));
+        by != named
+            && snapshot.object(by).owners.is_empty()
+            && !self.is_kin(by, named)
+            && !object.finalizers.iter().any(keeps)
+            && (!object.finalizers.is_empty() || !self.graph.dependents(named.into()).is_empty() || has_credentials())
+    }
+
+    /// The controller of a finalizer where something goes that it needs, or may need; `None`: nothing does.
+    pub(crate) fn without_what_goes(
+        &self,
+        controller: &FinalizerController,
+        (object, finalizer): (ObjectId, Symbol),
+        goes: impl Fn(ObjectId) -> bool,
+    ) -> Option<Arc<FinalizerController>> {
+        let needed = self.needed(object, finalizer);
+        let gone: Vec<&Needed> = needed.iter().filter(|needed| needed.id.is_some_and(&goes)).collect();
+        let told = controller.told(self.snapshot).unwrap_or_else(|| "its controller".to_owned());
+        let words = Needed::in_words(&gone, ["goes in this delete, too", "go in this delete, too"])?;
+        let liveness = Liveness::Unknown(format!("{told} {words}"));
+        let loses = gone.iter().filter_map(|needed| needed.id).collect();
+        Some(Arc::new(FinalizerController { liveness, loses, paused: None, ..controller.clone() }))
+    }
+
+    /// The controller of a finalizer, with what it needs or may need and what doesn't exist.
+    pub(super) fn without_what_is_missing(
+        &self,
+        controller: Arc<FinalizerController>,
+        object: ObjectId,
+        finalizer: Symbol,
+    ) -> Arc<FinalizerController> {
+        let needed = self.needed(object, finalizer);
+        let missing: Vec<&Needed> = needed.iter().filter(|needed| needed.id.is_none()).collect();
+        let Some(words) = Needed::in_words(&missing, ["does not exist", "do not exist"]) else { return controller };
+        match &controller.liveness {
+            // It runs, and isn't expected to do anything.
+            Liveness::Alive(alive) if missing.iter().any(|needed| needed.acts_as) => {
+                let liveness = Liveness::Unknown(format!("{alive}, but {words}"));
+                Arc::new(FinalizerController { name: None, liveness, ..(*controller).clone() })
+            }
+            Liveness::Alive(_) | Liveness::Unknown(_) => {
+                Arc::new(FinalizerController { lacks: Some(words), ..(*controller).clone() })
+            }
+            _ => controller,
+        }
+    }
+}
+
+/// Whether a spec may name an object, and a controller need it.
+pub(crate) fn may_be_named(snapshot: &Snapshot) -> impl Fn(ObjectId) -> bool {
+    let secrets = snapshot.resources.by_group_kind("", "Secret");
+    move |id| {
+        let kind = snapshot.object(id).resource;
+        let group = &snapshot.resources.get(kind).group;
+        Some(kind) == secrets || group.contains('.') && !group.ends_with(".k8s.io")
+    }
+}
