@@ -81,7 +81,7 @@ pub fn because(snapshot: &Snapshot, object: ObjectId, cause: &Cause, propagation
             ("address-released", format!("the API server releases it with Service {}", snapshot.name(*service)))
         }
         Cause::Inventory(lists) => {
-            let inventory = snapshot.facts.policy(*lists).and_then(|facts| facts.inventory.as_ref());
+            let inventory = snapshot.facts.policy(*lists).and_then(|facts| facts.inventory.as_deref());
             let name = snapshot.short_name(*lists);
             let why = match inventory.is_none_or(Inventory::is_by_label) {
                 true => "its labels name it".to_owned(),

@@ -229,7 +229,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             self.needs.borrow_mut().facts.insert(by);
             return Some(Recreation::Possible);
         };
-        let inventory = facts.inventory.as_ref().filter(|inventory| facts.heals && !inventory.elsewhere)?;
+        let inventory = facts.inventory.as_deref().filter(|inventory| facts.heals && !inventory.elsewhere)?;
         let resource = self.resource(by);
         let policy = Policy::of_applier(&resource.group, &resource.kind)?;
         let spared = self.object(object).spared;

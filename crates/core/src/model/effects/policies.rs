@@ -157,7 +157,7 @@ sparse! {
         #[serde(flatten)]
         pub fields: BTreeMap<String, String>,
         /// What its controller deletes with it; `None` if that deletes no objects.
-        pub inventory?: Option<Inventory>,
+        pub inventory?: Option<Box<Inventory>>,
         /// What makes its controller leave it alone.
         pub pause?: Option<Pause>,
         /// Its controller soon makes again what is missing of its inventory (R9.41).
@@ -279,7 +279,7 @@ impl Policy {
     pub fn read(self, object: &Value) -> PolicyFacts {
         let (fields, annotation) = self.reads();
         let inventory = Inventory::read(self, object);
-        let mut facts = PolicyFacts { inventory, heals: self.heals(object), ..PolicyFacts::default() };
+        let mut facts = PolicyFacts { inventory: inventory.map(Box::new), heals: self.heals(object), ..PolicyFacts::default() };
         fields.iter().for_each(|field| facts.keep_field(field, object));
         // argoproj/argo-cd controller/sync_namespace.go:syncNamespace
         let options = object.pointer("/spec/syncPolicy/syncOptions").and_then(Value::as_array);

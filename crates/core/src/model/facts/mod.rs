@@ -131,7 +131,7 @@ impl Fact {
         own.into_iter().chain(pods.iter().map(String::as_str)).for_each(&mut each);
         let required = if let Fact::Workload(facts) = self { facts.requires.as_slice() } else { &[] };
         required.iter().for_each(|required| each(required.parts()[2]));
-        let inventory = if let Fact::Policy(facts) = self { facts.inventory.as_ref() } else { None };
+        let inventory = if let Fact::Policy(facts) = self { facts.inventory.as_deref() } else { None };
         for object in inventory.into_iter().flat_map(|inventory| &inventory.objects) {
             each(&object.namespace);
             each(&object.name);

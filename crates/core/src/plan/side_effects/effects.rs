@@ -199,7 +199,7 @@ impl SideEffects<'_, '_> {
                 self.add_unread(object, kind, message, None);
             }
             Some(PolicyEffect::Act("")) => {
-                let inventory = facts.and_then(|facts| facts.inventory.as_ref());
+                let inventory = facts.and_then(|facts| facts.inventory.as_deref());
                 let listed = inventory.map(|inventory| listed(self.context.snapshot, inventory)).unwrap_or_default();
                 self.add(object, kind, format!("{message}{listed}"));
             }

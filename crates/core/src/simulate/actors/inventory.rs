@@ -82,7 +82,7 @@ impl World<'_, '_> {
             unread.push(Gap { resource: ANY_RESOURCE.to_owned(), namespace: None, reason: reason.into() });
             return false;
         };
-        let Some(inventory) = facts.inventory.as_ref().filter(|inventory| !inventory.elsewhere) else { return false };
+        let Some(inventory) = facts.inventory.as_deref().filter(|inventory| !inventory.elsewhere) else { return false };
         if matches!(self.context.policy_effect(&mut self.needs, object, policy, facts), PolicyEffect::Keep(_)) {
             return false;
         }
@@ -170,7 +170,7 @@ impl World<'_, '_> {
         if facts.is_none() {
             self.needs.facts.insert(gone);
         }
-        let read = facts.and_then(|facts| facts.inventory.clone());
+        let read = facts.and_then(|facts| facts.inventory.as_deref().cloned());
         let Some(inventory) = read.or_else(|| Inventory::once_gone(policy, namespace, name)) else { return };
         for id in self.all_listed(gone, policy, &inventory, &mut Vec::new()) {
             self.assumptions.insert(Assumption::Operator { deletes_what_it_made_for: snapshot.short_name(gone) });
