@@ -143,6 +143,9 @@ fn wanted(plan: &RestorePlan, resources: &Resources, foreseen: &[Restored]) -> B
         if item.left_out.is_some() {
             continue;
         }
+        if let (Some(volume), Some(kind)) = (&restored.volume, resources.by_group_kind("", "PersistentVolume")) {
+            wanted.extend(Access::each(&["get", "patch"], kind, "", volume));
+        }
         let mut want = |verb, subresource| {
             let with_subresource = |access| Access { subresource, ..access };
             wanted.extend(Access::each(&[verb], resource, &place.namespace, "").map(with_subresource));

@@ -83,7 +83,7 @@ impl<'a> RestoreView<'a> {
         let created = self
             .objects()
             .filter(|(_, restored)| matches!(restored.outcome, Outcome::Created | Outcome::WouldBeCreated));
-        lost(created.map(|(item, _)| &item.archived))
+        lost(created.filter(|(_, restored)| restored.volume.is_none()).map(|(item, _)| &item.archived))
     }
 
     /// The number of objects of each kind: `1 Namespace, 3 ConfigMaps`, in the order of the archive.
@@ -259,10 +259,11 @@ fn unfinished(item: &Item, restored: &Restored) -> Option<String> {
 }
 
 fn detached(restored: &Restored) -> String {
+    let volume = restored.volume.iter().map(|volume| format!("gets PersistentVolume/{volume} back, with its data"));
     let describe = restored.detached.iter().map(|Detached { reference: OwnerReference { place, .. }, why }| {
         format!("no longer owned by {}/{} ({why})", place.kind, place.name)
     });
-    describe.collect::<Vec<_>>().join("; ")
+    volume.chain(describe).collect::<Vec<_>>().join("; ")
 }
 
 /// The result of a restore: `Restoration`.
@@ -298,6 +299,8 @@ struct RestoredJson<'a> {
     differences: &'a [Difference],
     #[serde(skip_serializing_if = "<[Detached]>::is_empty")]
     unowned: &'a [Detached],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    volume: Option<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     unfinished: &'a [String],
     #[serde(skip_serializing_if = "<[StillNamed]>::is_empty")]
@@ -339,6 +342,7 @@ impl<'a> RestorationDocument<'a> {
                 needs,
                 differences,
                 unowned: &restored.detached,
+                volume: restored.volume.as_deref(),
                 unfinished: &restored.unfinished,
                 still_names: &item.still_named,
             }

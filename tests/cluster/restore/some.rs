@@ -51,3 +51,22 @@ fn an_object_comes_back_with_what_is_its_own() {
         assert!(text.expect(0).lines().any(|it| it.split("  ").any(|part| part == line)), "{line}: {}", text.stdout);
     }
 }
+
+/// Who restores a dependent first, and then its owner with it, gets the reference, too.
+#[test]
+fn what_is_restored_first_gets_its_owner_later() {
+    let cluster = shared();
+    let archives = Archives::new();
+    let namespace = cluster.namespace("later");
+    // Who has created an object is only known of one with fields.
+    let config = |name: &str| archived("v1", "ConfigMap", &namespace, name, &json!({"data": {"name": name}}));
+    let owner = config("owner");
+    let dependent = owned(config("dependent"), &[&owner]);
+    let archive = archives.write("later", &[owner.clone(), dependent.clone()]);
+    restore(cluster, &archive, &["cm/dependent"]).ended(0);
+    assert!(live(cluster, std::slice::from_ref(&dependent))[0]["metadata"]["ownerReferences"].is_null());
+    let again = restore(cluster, &archive, &["cm/dependent", "cm/owner"]).ended(0);
+    assert_eq!(describe(&again, "ConfigMap/dependent")["outcome"], "AlreadyRestored");
+    let there = live(cluster, &[owner, dependent]);
+    assert_eq!(there[1]["metadata"]["ownerReferences"][0]["uid"], *uid(&there[0]));
+}

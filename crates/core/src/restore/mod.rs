@@ -74,6 +74,8 @@ pub struct Restored {
     /// Its uid now; `None` if it doesn't exist.
     pub uid: Option<String>,
     pub detached: Vec<Detached>,
+    /// Of a claim: the volume with its data, which waits for the claim that was deleted, and is reserved for this one.
+    pub volume: Option<String>,
     /// What could not be restored of it (its status, a reference), and why.
     pub unfinished: Vec<String>,
     /// In a dry run: what is still to be patched, because an earlier run created it and was interrupted.
@@ -92,7 +94,8 @@ pub struct ToDo {
 impl Restored {
     /// The result for an object that doesn't exist.
     pub fn absent(outcome: Outcome) -> Self {
-        Restored { outcome, uid: None, detached: Vec::new(), unfinished: Vec::new(), to_do: ToDo::default() }
+        let to_do = ToDo::default();
+        Restored { outcome, uid: None, detached: Vec::new(), volume: None, unfinished: Vec::new(), to_do }
     }
 
     /// Whether it is left out.

@@ -18,7 +18,7 @@ use crate::{
 };
 use gc_core::{
     model::Resource,
-    restore::{Item, ItemId, Outcome, Restored, ToDo, differences},
+    restore::{Item, ItemId, Outcome, Restored, differences},
 };
 
 use super::{Mode, Run, failed, has_written_status, is_copy_of, manager, owners::References};
@@ -63,14 +63,20 @@ impl Run<'_> {
         if let Some(there) = self.get(&path).await? {
             return self.compare(item, resource, &path, &there).await;
         }
+        let volume = self.waiting_volume(item).await;
+        let named = volume.as_ref().and_then(|volume| volume["metadata"]["name"].as_str()).map(str::to_owned);
         if self.mode == Mode::ClientDryRun
             || self.mode == Mode::ServerDryRun && it.needs.iter().any(|need| self.is_to_be_created(*need))
         {
             // The server can't judge an object whose namespace doesn't exist yet.
             let references = self.references(item).await?;
-            return Ok(Restored { detached: references.detached, ..Restored::absent(Outcome::WouldBeCreated) });
+            let detached = references.detached;
+            return Ok(Restored { detached, volume: named, ..Restored::absent(Outcome::WouldBeCreated) });
         }
-        self.create(item, resource, &path).await
+        if let Some(volume) = volume.filter(|_| self.mode == Mode::Apply) {
+            self.reserve(volume).await?;
+        }
+        Ok(Restored { volume: named, ..self.create(item, resource, &path).await? })
     }
 
     fn is_to_be_created(&self, item: ItemId) -> bool {
@@ -98,13 +104,11 @@ impl Run<'_> {
         let mut restored = Restored { uid: Some(uid), ..Restored::absent(Outcome::Same) };
         if is_copy_of(there, &archived.uid) {
             restored.outcome = Outcome::AlreadyBack;
+            restored.to_do.references = self.lacks_references(item, there);
             if self.mode == Mode::Apply {
                 restored.unfinished.extend(self.put_status(item, resource, path, there.clone()).await.err());
             } else {
-                restored.to_do = ToDo {
-                    status: self.lacks_status(item, resource, there),
-                    references: self.lacks_references(item, there),
-                };
+                restored.to_do.status = self.lacks_status(item, resource, there);
             }
             return Ok(restored);
         }
@@ -186,11 +190,11 @@ impl Run<'_> {
         resource.has_status && self.item(item).status.as_ref().is_some_and(|status| lacks_status(status, there))
     }
 
-    /// Whether an object that a restore created is still without a reference that closes a circle. Compares by name,
-    /// because the owner may not exist yet.
+    /// Whether an object that a restore created is still without a reference to an owner that is restored, too: one
+    /// that closes a circle, or whose owner did not exist then. Compares by name: the owner may not exist yet.
     fn lacks_references(&self, item: ItemId, there: &Value) -> bool {
         let written: Vec<&Value> = there["metadata"]["ownerReferences"].as_array().into_iter().flatten().collect();
-        self.plan.closing_of(item).any(|index| {
+        self.to_restored(item).any(|index| {
             let archived = &self.item(item).archived.references[index].written;
             !written
                 .iter()

@@ -158,10 +158,10 @@ impl Run<'_> {
         Ok(mapped)
     }
 
-    /// Whether a restore created the object, in this run or an earlier one.
-    pub(super) fn is_restored(&self, item: ItemId) -> bool {
-        let state = self.states[item].as_ref();
-        state.is_some_and(|state| matches!(state.outcome, Outcome::Created | Outcome::AlreadyBack))
+    /// Which references of an object lead to what is restored, too.
+    pub(super) fn to_restored(&self, item: ItemId) -> impl Iterator<Item = usize> {
+        let owners = self.item(item).owners.iter().enumerate();
+        owners.filter(|(_, owner)| matches!(owner, Owner::Archived(_))).map(|(index, _)| index)
     }
 }
 
@@ -176,11 +176,14 @@ impl Run<'_> {
             return;
         }
         let mut of_items: BTreeMap<ItemId, Vec<usize>> = BTreeMap::new();
-        for (item, reference) in &self.plan.closing {
-            // Leave objects alone that other clients have created.
-            if self.is_restored(*item) {
-                of_items.entry(*item).or_default().push(*reference);
-            }
+        for (item, state) in self.states.iter().enumerate() {
+            // Objects that other clients have created are left alone.
+            let references: Vec<usize> = match state.as_ref().map(|state| (&state.outcome, state.to_do.references)) {
+                Some((Outcome::Created, _)) => self.plan.closing_of(item).collect(),
+                Some((Outcome::AlreadyBack, true)) => self.to_restored(item).collect(),
+                _ => continue,
+            };
+            of_items.insert(item, references);
         }
         let run = &*self;
         let closings = futures::stream::iter(of_items).map(async |(item, references)| {
@@ -193,6 +196,7 @@ impl Run<'_> {
         let closed: Vec<_> = closings.buffer_unordered(AT_ONCE).collect().await;
         for (item, failed) in closed {
             let Some(state) = &mut self.states[item] else { continue };
+            state.to_do.references = false;
             state.unfinished.extend(failed.into_iter().map(|(reference, why)| {
                 let owner = &self.plan.items[item].archived.references[reference].place;
                 format!("its reference to {owner} could not be restored: {why}")

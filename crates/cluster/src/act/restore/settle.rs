@@ -1,23 +1,29 @@
 //! Pauses between steps of a restore, so that controllers find what was restored before they act, and new kinds are
 //! served.
 
-use std::time::Duration;
+use std::{convert::Infallible, time::Duration};
 
 use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::act::update;
+use crate::{
+    act::update::{self, Change, Step, Updater},
+    cluster::path,
+};
 use gc_core::{
     model::Resource,
     restore::{Archived, ItemId, Outcome, Owner, defined},
 };
 
-use super::{Mode, Run};
+use super::{Mode, Run, failed};
 
 /// How long the claims of all steps may take to be bound to volumes that are reserved for them.
 const BOUND_WITHIN: Duration = Duration::from_secs(15);
 /// The pause between two reads.
 const PAUSE: Duration = Duration::from_millis(250);
+/// How often to try to reserve a volume while its controller writes to it.
+const VOLUME_TRIES: u32 = 10;
 /// Controllers read objects from watches of their own, one for each kind: that of a controller's kind may be faster
 /// than that of what it adopts.
 const BEFORE_ADOPTION: Duration = Duration::from_secs(1);
@@ -74,7 +80,51 @@ impl Run<'_> {
             let claim = &item.archived.whole["spec"]["claimRef"];
             Some(((claim["namespace"].as_str()?, claim["name"].as_str()?), item.archived.place.name.as_str()))
         });
-        reserved.collect()
+        let again = self.plan.items.iter().zip(&self.states).filter_map(|(claim, state)| {
+            let place = &claim.archived.place;
+            Some(((place.namespace.as_str(), place.name.as_str()), state.as_ref()?.volume.as_deref()?))
+        });
+        reserved.chain(again).collect()
+    }
+
+    /// The volume of a claim, if that exists, and waits for the claim that was deleted: its data was kept. One that
+    /// can't be read is not known to.
+    pub(super) async fn waiting_volume(&self, item: ItemId) -> Option<Value> {
+        let archived = &self.item(item).archived;
+        let is_claim = archived.place.is("", "PersistentVolumeClaim") && archived.moved_from.is_none();
+        let volume = archived.whole["spec"]["volumeName"].as_str().filter(|_| is_claim)?;
+        let path = path::of_object(self.resource("v1", "PersistentVolume")?, "", volume)?;
+        let there = update::get(self.connection, &path).await.ok()??;
+        let waits = there["spec"]["claimRef"]["uid"] == *archived.uid && !update::is_terminating(&there);
+        waits.then_some(there)
+    }
+
+    /// Lets a volume wait for the claim of that name, whatever its uid. The error is the outcome of the claim: without
+    /// its volume, it would be bound to an empty one.
+    pub(super) async fn reserve(&self, volume: Value) -> Result<(), Outcome> {
+        let name = volume["metadata"]["name"].as_str().unwrap_or_default();
+        let why = |why: String| {
+            failed(format!(
+                "PersistentVolume/{name} has its data, and waits for the claim that was deleted; it could not be \
+                 reserved for this one: {why}"
+            ))
+        };
+        let resource = self.resource("v1", "PersistentVolume");
+        let Some(path) = resource.and_then(|resource| path::of_object(resource, "", name)) else {
+            return Err(why("it is not served".to_owned()));
+        };
+        let claim = volume["spec"]["claimRef"]["uid"].clone();
+        let uid = update::uid(&volume).to_owned();
+        let updater = Updater { connection: self.connection, path, end: "", uid: &uid, tries: VOLUME_TRIES };
+        let step = |there: &Value| match there["spec"]["claimRef"]["uid"] == claim {
+            true => {
+                let fields = json!({"spec": {"claimRef": {"uid": null, "resourceVersion": null}}});
+                Ok(Step::Write(Change::Merge(fields), ()))
+            }
+            false => Ok::<_, Infallible>(Step::Done(())),
+        };
+        let reserved = updater.update(Some(volume.clone()), step).await;
+        reserved.map_err(|error| why(error.failure().map_or_else(|| "it is gone".to_owned(), |it| it.in_full())))
     }
 
     async fn is_unbound(&self, claim: ItemId, until: Instant) -> Option<String> {
