@@ -620,7 +620,9 @@ impl Delete {
         for (id, record) in records {
             let identity = Identity::of(&self.session.snapshot, id);
             let (namespace, grace) = (self.secret_namespace(&record), self.config.grace);
-            let done = self.session.run(async |connection, _| hold_object(connection, &namespace, record, grace).await);
+            let at_once = self.config.hold.as_ref().is_some_and(|hold| hold.time.is_zero());
+            let hold = async |connection: &_, _: &_| hold_object(connection, &namespace, record, grace, at_once).await;
+            let done = self.session.run(hold);
             match done {
                 Ok(holding) => {
                     let dependents = dependents(&self.session.snapshot, &identity).len();

@@ -8,7 +8,7 @@ use crate::render::sections::Said;
 use gc_core::{
     command_line::{ShellCommand, object_word},
     model::{
-        Gap, GapKind, ObjectId, Symbol,
+        Gap, GapKind, HOLD, ObjectId, Symbol, UNCANCELLED,
         effects::{EffectKind, Policy, known_users},
         gaps::each_once,
     },
@@ -139,13 +139,20 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     said.extend(causes(view));
     let stuck = |summary: &Summary| summary.stuck + summary.stuck_later;
     let better = view.instead.iter().find(|(propagation, summary)| {
-        *propagation == Propagation::Background && stuck(summary) < stuck(&view.plan.summary)
+        // Who orphans the dependents wants them.
+        view.plan.request.propagation != Propagation::Orphan
+            && *propagation == Propagation::Background
+            && stuck(summary) < stuck(&view.plan.summary)
     });
     let better = better.and_then(|(propagation, summary)| Some((summary, delete_command(view, *propagation)?)));
     if let Some((summary, command)) = better {
-        let rest = if stuck(summary) == 0 { "nothing".to_owned() } else { format!("only {}", stuck(summary)) };
+        let rest = match stuck(summary) {
+            0 => "nothing is".to_owned(),
+            1 => "only 1 is".to_owned(),
+            more => format!("only {} are", thousands(more)),
+        };
         let begin = if said.is_empty() { "" } else { "or " };
-        said.push(Said::from(format!("{begin}delete it in the background: {rest} is stuck then")));
+        said.push(Said::from(format!("{begin}delete it in the background: {rest} stuck then")));
         said.push(command);
     }
     if said.is_empty() {
@@ -566,6 +573,14 @@ fn start_controller(
     again: &str,
 ) -> Vec<Said> {
     let (what, named) = (holder.name(view.snapshot), view.name(object));
+    if matches!(what, HOLD | UNCANCELLED) {
+        let namespace = view.snapshot.namespace(object);
+        let word = kubectl_name(view, object);
+        let let_go = word.and_then(|word| view.kubectl.plugin("delete").arg(word).in_namespace(namespace));
+        let let_go = let_go.map(|command| Said::command(command.arg("--hold=0s")));
+        let text = format!("let {named} go first, which kubectl gc delete --hold holds, then {again} again:");
+        return let_go.into_iter().flat_map(|command| [Said::from(text.clone()), command]).collect();
+    }
     // `delete_first` has the order for those that go.
     if controller.is_some_and(|controller| controller.goes || !controller.loses.is_empty() || controller.runs()) {
         return Vec::new();

@@ -66,13 +66,21 @@ fn finding(case: &Case<'_>, id: ObjectId, held: Held, guards: Vec<ObjectId>) -> 
     let since = case.terminating_for(id).map(|seconds| format!(" for {}", age(seconds))).unwrap_or_default();
     let finalizers: Vec<Symbol> =
         [HOLD, UNCANCELLED].into_iter().filter_map(|finalizer| snapshot.strings.find(finalizer)).collect();
+    let is_recorded = is_recorded(case, id);
     let (message, consequence, remedies) = match held {
         Held::Waits => (
             format!("Terminating{since}, held by kubectl gc delete --hold."),
-            format!("Nothing is deleted until somebody lets it go: {stays}, and it can be taken back."),
+            match is_recorded {
+                true => format!("Nothing is deleted until somebody lets it go: {stays}, and it can be taken back."),
+                false => format!(
+                    "Nothing is deleted until somebody lets it go: {stays}. It can't be taken back: the Secret of the \
+                     hold is gone."
+                ),
+            },
             vec![
-                Remedy::new("take the delete back", plugin(case, "cancel", id, &[])).deciding(true),
-                Remedy::new("delete it now", plugin(case, "delete", id, &["--hold=0s"])).deciding(true),
+                Remedy::new("take the delete back", plugin(case, "cancel", id, &[]).filter(|_| is_recorded))
+                    .deciding(true),
+                Remedy::new("delete it now", plugin(case, "delete", id, &["--hold=0s"])).deciding(is_recorded),
                 Remedy::new(
                     "delete it now, without this plugin; its Secret stays",
                     case.commands().remove_finalizers(id, &finalizers),
@@ -87,6 +95,16 @@ fn finding(case: &Case<'_>, id: ObjectId, held: Held, guards: Vec<ObjectId>) -> 
         ),
     };
     about(case, id, guards, [message, consequence], remedies)
+}
+
+/// Whether the Secret of a hold may be there. That of a cluster-scoped object is in any namespace.
+fn is_recorded(case: &Case<'_>, id: ObjectId) -> bool {
+    let snapshot = case.snapshot();
+    let Some(secrets) = snapshot.resources.by_group_kind("", "Secret") else { return true };
+    let object = snapshot.object(id);
+    let place = (!object.namespace.is_empty()).then_some(object.namespace);
+    let is_its = |secret: &&ObjectId| snapshot.label(**secret, LABEL) == Some(snapshot.text(object.uid));
+    !snapshot.covers(secrets, place) || case.stage.of_resource(secrets).iter().any(|secret| is_its(&secret))
 }
 
 /// The Secret of a hold whose object isn't held: a run was interrupted.

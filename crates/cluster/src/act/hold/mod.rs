@@ -194,6 +194,9 @@ pub struct Holding {
 /// Stores the object of the record, gives it our finalizers, and deletes it in the background. What an interrupted run
 /// has done is not done again.
 ///
+/// `at_once`: the object is let go at once. Then one that is held already needs no Secret, which can't be made any more
+/// where its namespace goes.
+///
 /// # Errors
 /// Why it isn't held. What was done before is undone as far as possible: nothing is deleted.
 pub async fn hold(
@@ -201,8 +204,14 @@ pub async fn hold(
     namespace: &str,
     record: HoldRecord,
     grace: Option<i64>,
+    at_once: bool,
 ) -> Result<Holding, HoldFailure> {
-    let stored = StoredHold::create(connection, namespace, record).await?;
+    let stored = match StoredHold::create(connection, namespace, record.clone()).await {
+        Err(_) if at_once && waits(connection, &record).await => {
+            return Ok(Holding { stored: StoredHold::unstored(namespace, record), again: true });
+        }
+        stored => stored?,
+    };
     match delete_held(connection, &stored.record, grace).await {
         Ok(again) => Ok(Holding { stored, again }),
         Err(why) => {
@@ -213,6 +222,16 @@ pub async fn hold(
             Err(why)
         }
     }
+}
+
+/// Whether the object of a record is held and Terminating.
+async fn waits(connection: &Connection, record: &HoldRecord) -> bool {
+    let there = get(connection, &path_of(&record.about.path, &record.about.identity)).await;
+    there.is_ok_and(|there| {
+        there.is_some_and(|there| {
+            uid(&there) == record.about.identity.uid && is_terminating(&there) && held(&there) == Some(Held::Waits)
+        })
+    })
 }
 
 /// Adds the finalizers and deletes the object. Returns whether it was held before.

@@ -58,6 +58,13 @@ impl StoredHold {
         }
     }
 
+    /// A record that no Secret stores.
+    pub(super) fn unstored(namespace: &str, record: HoldRecord) -> Self {
+        let [uid, version] = [const { String::new() }; 2];
+        let name = secret_name(&record.about.identity.uid);
+        StoredHold { namespace: namespace.to_owned(), name, uid, version, record }
+    }
+
     fn path(&self) -> ObjectPath {
         secret_path(&self.namespace, &self.name)
     }

@@ -118,7 +118,7 @@ async fn nothing_is_deleted_before_it_is_stored_and_held() {
         say(200, state.to_string())
     })
     .await;
-    let holding = hold(&connection, "shop", record(Stage::Held), None).await.unwrap();
+    let holding = hold(&connection, "shop", record(Stage::Held), None, false).await.unwrap();
     assert!(!holding.again);
     let writes = writes(&log);
     let sent: Vec<(&str, &str)> = writes.iter().map(|(method, path, _)| (method.as_str(), path.as_str())).collect();
@@ -144,10 +144,35 @@ async fn what_is_refused_leaves_nothing_behind() {
         }
     })
     .await;
-    let failed = hold(&connection, "shop", record(Stage::Held), None).await.unwrap_err();
+    let failed = hold(&connection, "shop", record(Stage::Held), None, false).await.unwrap_err();
     assert!(matches!(failed, HoldFailure::Failed { .. }), "{failed}");
     let last = writes(&log).pop().unwrap();
     assert_eq!((last.0.as_str(), last.1), ("DELETE", format!("{SECRETS}/kubectl-gc-hold-u-1")));
+}
+
+/// In a namespace that goes, no Secret can be made. What is held, and is to go now, needs none.
+#[tokio::test]
+async fn what_is_let_go_at_once_needs_no_secret() {
+    for (finalizers, at_once, holds) in [
+        (&[HOLD, UNCANCELLED][..], true, true),
+        (&[HOLD, UNCANCELLED], false, false),
+        (&[HOLD], true, false),
+        (&[], true, false),
+    ] {
+        let log = Log::default();
+        let seen = log.clone();
+        let connection = serve(move |asked| {
+            let (method, path) = logged(&seen, asked);
+            match (method.as_str(), path.as_str()) {
+                ("POST", SECRETS) => refuse(403),
+                ("GET", PATH) => say(200, object(finalizers, true).to_string()),
+                _ => absent(),
+            }
+        })
+        .await;
+        let held = hold(&connection, "shop", record(Stage::Held), None, at_once).await;
+        assert_eq!(held.is_ok_and(|held| held.again), holds, "{finalizers:?} {at_once}");
+    }
 }
 
 /// What is being taken back is never let go.
