@@ -1,6 +1,8 @@
 //! `--print-role`: the least rights that this very command needs.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, hash::Hasher as _, time::Duration};
+
+use rustc_hash::FxHasher;
 
 use crate::operations::{
     Discovered, Lists, OperationError, ReadScope, TargetConfig,
@@ -52,7 +54,11 @@ pub(super) fn asked(global: &GlobalArgs, command: &Command) -> Result<Option<Rep
         "# The least rights of this {name}, for the resources that are served now. Every user may already discover \
          them and\n# check own rights. Bind each role to the user: kubectl create clusterrolebinding or rolebinding.\n"
     );
-    Ok(Some(Report::of(format!("{head}{}", rights.yaml(&format!("kubectl-gc-{name}"))))))
+    // Whoever applies the rights of another command must not change this role.
+    let mut hasher = FxHasher::default();
+    hasher.write(rights.yaml("").as_bytes());
+    let of_rights = hasher.finish() & 0xffff_ffff;
+    Ok(Some(Report::of(format!("{head}{}", rights.yaml(&format!("kubectl-gc-{name}-{of_rights:08x}"))))))
 }
 
 /// How much a command reads.
