@@ -1,6 +1,9 @@
 //! How cascades end, and when the program reports the end.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use gc_cluster::act::{Answered, Ended, FollowEvent};
 use gc_core::{
@@ -11,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::kit::Carried;
 use crate::{
+    doctor::kit::{ago, lease},
     harness::{Alone, owner_reference},
     plan::{
         draft::HOLD,
@@ -187,4 +191,39 @@ fn time_runs_out_where_nobody_collects() {
     assert_eq!(outcome.followed.ended, Ended::TimedOut, "{:#?}", outcome.followed);
     assert_eq!(outcome.otherwise(), [("ConfigMap/dependent".to_owned(), OutcomeKind::Deleted, OutcomeKind::Unchanged)]);
     assert_eq!(outcome.followed.progress.gone, 1);
+}
+
+/// The Lease that was read when the delete began has expired since. The one that is there is renewed.
+#[test]
+#[ignore = "long: waits until a Lease has expired that was read before"]
+fn a_controller_manager_that_renews_its_lease_is_not_blamed() {
+    // The collector is the one part of it that doesn't work.
+    let cluster = Alone::with(&[]);
+    let namespace = cluster.namespace("renewed");
+    let made = lease(&cluster, "kube-system", "kube-controller-manager", 0, 15);
+    let owner = cluster.create(config_map(&namespace, "owner"));
+    let mut dependent = config_map(&namespace, "dependent");
+    dependent["metadata"]["ownerReferences"] = json!([owner_reference(&owner)]);
+    dependent["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = json!(true);
+    cluster.create(dependent);
+    let is_over = AtomicBool::new(false);
+    let ran = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                let renewed = ago(0).replace('Z', ".000000Z");
+                cluster.patch(&cluster.path_of(&made), &json!({"spec": {"renewTime": renewed}}));
+                std::thread::sleep(Duration::from_secs(2));
+            }
+        });
+        let args = ["delete", "cm/owner", "-n", &namespace, "--cascade=foreground", "--yes", "--timeout=90s"];
+        let ran = cluster.gc(&args);
+        is_over.store(true, Ordering::Relaxed);
+        ran
+    });
+    assert_ne!(ran.code, Some(0), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("No controller manager seems to run"), "{}", ran.stdout);
+}
+
+fn config_map(namespace: &str, name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}})
 }

@@ -164,6 +164,7 @@ pub async fn follow(
         last_moved: begun,
         last_told: None,
         last_waiting: begun,
+        refreshed: begun,
         untold: true,
         judgement: TrackerVerdict::default(),
         lost: Vec::new(),
@@ -195,6 +196,8 @@ struct Follower<'f> {
     last_moved: Instant,
     last_told: Option<Instant>,
     last_waiting: Instant,
+    /// When what changes without a change of metadata was read last.
+    refreshed: Instant,
     /// Something moved since the last progress event.
     untold: bool,
     judgement: TrackerVerdict,
@@ -298,8 +301,21 @@ impl Follower<'_> {
         }
     }
 
-    /// Judges the state, and reads what the judgement needs.
+    /// Judges the state. A controller that seems away is judged by what is read now: a Lease that was read when the
+    /// delete began has expired since, however often it is renewed.
     async fn judge(&mut self) {
+        self.judge_what_was_read().await;
+        let is_away = |blocker: &Blocker| blocker.state != State::Waiting && !blocker.held_by.is_empty();
+        let seems_away = self.judgement.manager_away.is_some() || self.judgement.blockers.iter().any(is_away);
+        if seems_away && self.refreshed.elapsed() >= LONGEST_PAUSE {
+            self.refreshed = Instant::now();
+            self.snapshot.facts.forget_what_passes();
+            self.judge_what_was_read().await;
+        }
+    }
+
+    /// Judges the state, and reads what the judgement needs.
+    async fn judge_what_was_read(&mut self) {
         for _ in 0..ROUNDS {
             let graph = self.course.graph(self.snapshot);
             self.judgement = self.course.judge(&self.context(&graph));
