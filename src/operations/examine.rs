@@ -11,7 +11,7 @@ use gc_core::{
         explain, foresee, in_progress,
     },
     graph::OwnerGraph,
-    model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol},
+    model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol, effects::Severity},
     progress::{self, Work},
     reclaim::{Settings, absence, forecast},
     simulate::{Assume, Needs, Projection, SimContext},
@@ -119,8 +119,9 @@ impl<'s> Examination<'s> {
             Ok(this.read(&explained.wanted) || this.recheck(spoken_of, &mut looked_at))
         });
         let explain_with = |this: &mut Self, diagnosis: &Diagnosis| {
-            // The explanation itself says what a deletion waits for.
-            let told = |finding: &&Finding| finding.code != Code::DeletionInProgress;
+            // The explanation itself says what a deletion waits for that goes on.
+            let goes_on = |finding: &Finding| finding.severity == Severity::Note;
+            let told = |finding: &&Finding| finding.code != Code::DeletionInProgress || !goes_on(finding);
             let findings: Vec<Finding> = diagnosis.findings.iter().filter(told).cloned().collect();
             let objects = ids(&this.session.snapshot);
             let mut explained = this.judge(true, |case| explain(case, &objects, &findings));

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::run::{OLD, Ran, finish, gc, program, words, write};
+use super::{
+    field::at_ten,
+    run::{OLD, Ran, finish, gc, program, words, write},
+};
 
 /// Runs a command line on these objects, which are the whole cluster.
 pub(super) fn on(objects: &[Value], line: &str) -> Ran {
@@ -740,9 +743,8 @@ fn who_loses_their_controller_is_known_by_who_added_the_finalizer() {
     says_not(&ran, &["Locker/safe"]);
 }
 
-/// What a policy asks for is said beside the remedies that it may refuse.
-#[test]
-fn what_a_policy_asks_for_is_said() {
+/// A policy that judges changes and deletes of this resource, and its binding.
+fn approval(resource: &str) -> [Value; 2] {
     const ADMISSION: &str = "admissionregistration.k8s.io/v1";
     let global = json!({"namespace": null});
     let mut policy = object((ADMISSION, "ValidatingAdmissionPolicy"), "approve", global.clone());
@@ -750,9 +752,35 @@ fn what_a_policy_asks_for_is_said() {
             {"expression": "has(oldObject.metadata.annotations)", "message": "set the annotation\nbank.dev/approved"},
             {"expression": "oldObject.metadata.name != 'rates'"}],
         "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
-            "operations": ["UPDATE", "DELETE"], "resources": ["configmaps"]}]}});
+            "operations": ["UPDATE", "DELETE"], "resources": [resource]}]}});
     let mut binding = object((ADMISSION, "ValidatingAdmissionPolicyBinding"), "approve", global);
     binding["spec"] = json!({"policyName": "approve", "validationActions": ["Deny"]});
+    [policy, binding]
+}
+
+/// A controller of Kubernetes' own that has not removed its finalizer for minutes may be refused.
+#[test]
+fn who_may_refuse_the_last_step_of_a_delete_is_named() {
+    let [policy, binding] = approval("persistentvolumeclaims");
+    let gone = |minutes_before: &str| {
+        let time = format!("2026-03-01T09:{minutes_before}:00Z");
+        let more = json!({"finalizers": ["kubernetes.io/pvc-protection"], "deletionTimestamp": time});
+        let mut claim = object(("v1", "PersistentVolumeClaim"), "gold", more);
+        claim["spec"] = json!({});
+        [policy.clone(), binding.clone(), claim, at_ten()]
+    };
+    let doctor = on(&gone("55"), "doctor -n vault");
+    let asked = "ValidatingAdmissionPolicy/approve is asked about that, and may refuse it";
+    says(&doctor, &["WARNING deletion-in-progress", asked, "--dry-run=server"]);
+    let explain = on(&gone("55"), "explain pvc/gold -n vault");
+    says(&explain, &["WAITS: ", "see Note", asked]);
+    says_not(&on(&[&gone("55")[2..]].concat(), "doctor -n vault"), &["WARNING"]);
+}
+
+/// What a policy asks for is said beside the remedies that it may refuse.
+#[test]
+fn what_a_policy_asks_for_is_said() {
+    let [policy, binding] = approval("configmaps");
     let orphan = object(("v1", "ConfigMap"), "rates", json!({"ownerReferences": owners(LOCKER, &["gone"])}));
     let ran = on(&[policy, binding, orphan, object(LOCKER, "other", json!({}))], "doctor -n vault");
     says(

@@ -396,6 +396,24 @@ fn what_gets_stuck_later_counts() {
     says_not(&on(&objects, "plan locker/safe -n vault --cascade=foreground"), &["nothing is stuck then"]);
 }
 
+/// Who orphans the dependents wants them: no other policy is offered, which deletes them.
+#[test]
+fn who_orphans_is_offered_no_other_policy() {
+    let below = |more: Value| {
+        let mut all = json!({"ownerReferences": owners(LOCKER, &["safe"])});
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        all
+    };
+    let hangs = below(json!({"finalizers": ["x.io/x"], "deletionTimestamp": DELETED}));
+    let objects = [
+        object(LOCKER, "safe", json!({})),
+        object(("v1", "Secret"), "hangs", hangs),
+        object(("v1", "Secret"), "precious", below(json!({}))),
+    ];
+    let ran = on(&objects, "plan locker/safe -n vault --cascade=orphan");
+    says_not(&ran, &["in the background", "--propagation=background"]);
+}
+
 /// A webhook that keeps the collector from deleting what an owner waits for is connected with that owner.
 #[test]
 fn a_webhook_keeps_an_owner_that_waits() {

@@ -191,6 +191,11 @@ fn end_in_words(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i
                     ];
                     return Verdict::fitting(headline, choices);
                 }
+                if let Some(namespace) = leaving_namespace(view, explanation.object) {
+                    let namespace = view.name(namespace);
+                    let what = format!("{name} goes with {namespace}, and no controller is known to finish that");
+                    return Verdict::with(Headline::Stuck, &what, ": ", &format!("explain {namespace} says why"));
+                }
                 let now = if removal.is_some() || explanation.later.is_some() { " now" } else { "" };
                 let kept = format!("{} {name}{now}", nothing(view, explanation));
                 match why_it_stays(explanation) {
@@ -202,11 +207,20 @@ fn end_in_words(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i
     }
 }
 
+/// The Terminating Namespace of an object.
+fn leaving_namespace(view: &ExplainView<'_>, object: ObjectId) -> Option<ObjectId> {
+    let snapshot = view.snapshot;
+    let namespaces = snapshot.resources.by_group_kind("", "Namespace")?;
+    let namespace = snapshot.look_up_named(namespaces, "", snapshot.namespace(object)).object()?;
+    snapshot.object(namespace).terminating().then_some(namespace)
+}
+
 /// What follows for an object once others have done their part: how the first sentence begins, and all of them.
 pub(super) fn in_the_end(view: &ExplainView<'_>, object: ObjectId, later: &Later) -> (String, Vec<String>) {
     let name = view.names(&[object], NAMED);
     let owners: Vec<ObjectId> =
         later.once.iter().map(|finished| finished.object).filter(|other| *other != object).collect();
+    let owners = leaving_namespace(view, object).map_or(owners, |namespace| vec![namespace]);
     let with = if owners.is_empty() { String::new() } else { format!(" with {}", view.names(&owners, NAMED)) };
     let blocked = later.once.iter().map(|finished| (finished.object, finished.blockers.as_slice()));
     let until = until_who_is_done(view.snapshot, &later.controllers, blocked);

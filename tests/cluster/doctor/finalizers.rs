@@ -276,7 +276,7 @@ pub fn deletions_outside_the_cluster_are_armed() {
     let trial = Trial::on(uncollected(), "armed-outside", "Background");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
     let manager = format!("provider-{}", trial.namespace);
-    lease(cluster, &trial.another_namespace(), &manager, 12 * 24 * LONG, 15);
+    lease(cluster, &trial.another_namespace(), &manager, (11 * 24 + 12) * LONG, 15);
     let bucket = |name: &str, spec: Value| {
         let mut object = held_widget(&trial, name);
         object["metadata"]["finalizers"] = json!(["finalizer.managedresource.crossplane.io"]);

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     command_line::ShellCommand,
     graph::{OwnerGraph, Verdict},
-    model::{Object, ObjectId, Resource, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
+    model::{Object, ObjectId, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
     simulate::{
         COLLECTOR_OVERDUE, Liveness, Needs, OutcomeKind, Projection, SimContext, is_removed_by_controller_manager,
         liveness::of_controller_manager,
@@ -23,8 +23,8 @@ use super::{
     finding::{Finding, Remedy},
     limit::Limit,
     losses::Losses,
+    refusers::who_may_refuse,
     sweep,
-    webhooks::asked,
 };
 
 /// The collector may need this many seconds until it watches a new kind.
@@ -202,7 +202,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
     let code = if works { Code::CollectorRefused } else { Code::CollectorIdle };
     let objects = suffering(&left);
     let related = waiting(&left, &objects);
-    let suspects = suspects(case, calls, &left);
+    let suspects = suspects(case, calls, &mut findings.wanted, &left);
     let hidden = case.hidden_dependents(&objects);
     let why = if works {
         format!("The collector is running, but has not done its work here: {}.", describe(case, &left))
@@ -483,13 +483,11 @@ fn stopped(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn], probed: Probed, 
     }
 }
 
-/// Webhooks that are called before these writes: one of them may refuse.
-fn suspects(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn]) -> Vec<String> {
+/// What is asked before these writes: one of them may refuse.
+fn suspects(case: &Case<'_>, calls: &[WebhookCall<'_>], needs: &mut Needs, turns: &[Turn]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for turn in turns {
-        let resource: &Resource = case.snapshot().resources.get(case.snapshot().object(turn.object).resource);
-        for WebhookCall { configuration, webhook, .. } in asked(calls, resource, turn.write.operation()) {
-            let name = format!("{} of {}", webhook.name, case.name(*configuration, None));
+        for name in who_may_refuse(case, calls, needs, turn.object, turn.write.operation()) {
             if !names.contains(&name) {
                 names.push(name);
             }

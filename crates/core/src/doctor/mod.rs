@@ -19,6 +19,7 @@ mod losses;
 mod needed;
 pub mod policies;
 mod references;
+mod refusers;
 mod schema;
 mod stuck;
 mod sweep;

@@ -74,7 +74,8 @@ pub(super) fn waiting_in_the_foreground(case: &Case<'_>, waiting: &[ObjectId]) -
         let object = case.snapshot().object(*id);
         let rules = case.stage.rules(*id);
         let in_grace = rules.graceful && object.grace.get().is_some_and(|seconds| seconds != 0);
-        let deaf = rules.own_delete == OwnDelete::Namespace || in_grace;
+        let is_finalized = || case.snapshot().facts.namespace(*id).is_some_and(|facts| facts.finalizers.is_empty());
+        let deaf = rules.own_delete == OwnDelete::Namespace && !is_finalized() || in_grace;
         object.terminating() && object.finalizers.contains(&Symbol::FOREGROUND) && !deaf
     };
     waiting.iter().copied().filter(foreground).collect()

@@ -6,11 +6,16 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     doctor::{
-        Code, Finding,
+        Code, Finding, Remedy,
         case::{Case, FindingsBuilder, sorted},
+        refusers::who_may_refuse,
     },
-    model::{ObjectId, ResourceId, Symbol},
-    simulate::{BlockedBy, Blockers, Controllers, Needs, Projection, SimContext, State},
+    model::{ObjectId, ResourceId, Symbol, effects::Severity},
+    simulate::{
+        BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Needs, Projection, SimContext, State,
+        obstacles::{Operation, webhook_calls},
+    },
+    wording::some_of,
 };
 
 use super::concern::{it, since};
@@ -62,7 +67,7 @@ pub(in crate::doctor) fn untold(case: &Case<'_>, findings: &[Finding], wanted: &
     let finding = |((resource, state, names, alone), objects): (Group, Vec<ObjectId>)| {
         let cause =
             format!("{} {} {} {alone}", snapshot.resources.get(resource).full_name(), state.name(), names.join(" "));
-        finding(case, &course, cause, state, objects)
+        finding(case, &course, wanted, cause, state, objects)
     };
     groups.into_iter().map(finding).collect()
 }
@@ -94,7 +99,14 @@ impl<'p> Course<'p> {
     }
 }
 
-fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, objects: Vec<ObjectId>) -> Finding {
+fn finding(
+    case: &Case<'_>,
+    course: &Course<'_>,
+    wanted: &mut Needs,
+    cause: String,
+    state: State,
+    objects: Vec<ObjectId>,
+) -> Finding {
     let snapshot = case.snapshot();
     let first = objects[0];
     let progress = course.of(first);
@@ -128,13 +140,32 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let goes = if objects.len() == 1 { "It goes" } else { "They go" };
     // The dump may be from any later time.
     let is_untimed = !case.live && snapshot.is_namespace(first) && case.going_for(first).is_none();
+    // A controller of Kubernetes' own has had its time.
+    let is_late = state == State::Waiting
+        && progress.waits_for.is_empty()
+        && objects.iter().all(|id| case.has_been_terminating(*id, COLLECTOR_OVERDUE));
+    let calls = webhook_calls(case.stage, wanted);
+    let asked = match is_late {
+        true => who_may_refuse(case, &calls, wanted, first, Operation::Update),
+        false => Vec::new(),
+    };
+    let may_refuse = match asked.as_slice() {
+        [] => String::new(),
+        [one] => format!(" {one} is asked about that, and may refuse it."),
+        all => format!(" These are asked about that, and may refuse it: {}.", some_of(all, NAMED)),
+    };
+    let finalizers: Vec<Symbol> = progress.holders.iter().filter_map(|holder| holder.finalizer()).collect();
+    let try_it = case.commands().remove_finalizers(first, &finalizers).into_iter();
+    let try_it = try_it.filter(|_| !asked.is_empty()).map(|command| command.arg("--dry-run=server"));
     let waits_for_hidden = !snapshot.may_hide_blockers(&objects).is_empty();
     Finding {
         message: format!(
-            "Terminating{}.{whose} {}.",
+            "Terminating{}.{whose} {}.{may_refuse}",
             since(case, &objects),
             sentence(&reasons.join("; "), whose.is_empty())
         ),
+        severity: if asked.is_empty() { Severity::Note } else { Severity::Warning },
+        remedies: vec![Remedy::new("see whether the API server refuses that; nothing is changed", try_it)],
         consequence: match state {
             State::Waiting if is_untimed => format!(
                 "{goes} once that is done, mostly within a minute. Nothing in the dump tells whether that is over; if \
@@ -143,6 +174,7 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             State::Waiting if waits_for_hidden => {
                 format!("{goes} once that is done. Dependents that could not be read may keep {}.", it(&objects))
             }
+            State::Waiting if !asked.is_empty() => format!("{goes} only if that is allowed."),
             State::Waiting if said.is_empty() && !objects.iter().any(|id| course.end.uncertain(*id)) => {
                 format!("{goes} once that is done. Nothing else keeps {}.", it(&objects))
             }
