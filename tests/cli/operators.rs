@@ -396,3 +396,33 @@ fn what_could_not_be_read_is_told_once() {
     let listed = ran.out.lines().find(|line| line.contains("there may be more objects")).unwrap();
     assert_eq!(listed.matches("persistentvolumeclaims").count(), 1, "{ran}");
 }
+
+/// R9.38. What its controller does is not known. What it has listed, or marked with its uid, may go with it.
+#[test]
+fn what_an_object_lists_or_marks_may_go_with_it() {
+    const UID: &str = "0b9f7a52-57d4-4d6a-9df1-0c1f6f0f7c11";
+    let app = |status: Value| {
+        let more = json!({"uid": UID});
+        let mut app = held(("apps.acme.io/v1", "App"), "shop", "apps.acme.io/cleanup", "acme-operator", more);
+        (app["spec"], app["status"]) = (json!({}), status);
+        app
+    };
+    let [mut data, volume] = claim("none");
+    data["metadata"]["ownerReferences"] = json!([]);
+    let web = object(("apps/v1", "Deployment"), "web", json!({}));
+    let with = |status: Value, data: &Value, gate: &str| {
+        let objects = [app(status), data.clone(), volume.clone(), web.clone(), running("acme-operator"), at_ten()];
+        on(&objects, &format!("plan apps.apps.acme.io/shop -n vault {gate}"))
+    };
+    let listed = json!([{"group": "apps", "resource": "deployments", "name": "web"}]);
+    let ran = with(json!({"applied": listed}), &data, "--deny-effect=external");
+    says(&ran, &["it may delete what it lists: Deployment/web", "REFUSED"]);
+    let kinds = json!([{"resourceMeta": {"kind": "PersistentVolumeClaim", "name": "gold"}}]);
+    let mut marked = data.clone();
+    marked["metadata"]["labels"] = json!({"acme.io/instance-id": UID});
+    for (status, data) in [(json!({"manifests": kinds}), &data), (json!({}), &marked)] {
+        let ran = with(status, data, "--deny-effect=data-loss");
+        says(&ran, &["it may delete PersistentVolumeClaim/gold, with all data", "REFUSED"]);
+    }
+    says_not(&with(json!({}), &data, ""), &["it may delete"]);
+}

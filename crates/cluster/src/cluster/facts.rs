@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use gc_core::model::{
     Fact, GONE, Gap, ObjectId, RawObject, Resource, ResourceId, Snapshot, Symbol,
+    effects::PolicyFacts,
     facts::{
         AccountFacts, BOOTSTRAP_TOKEN, NodeFacts, RECLAIM_KINDS, ReclaimFacts, Setter, TRACKING, TokenFacts, has_facts,
         may_say_why, read_facts, read_reclaim_facts, read_said, read_setters, token,
@@ -167,12 +168,11 @@ fn facts_of_list(
     wanted: &FxHashMap<&str, ObjectId>,
     facts: &mut FxHashMap<ObjectId, Fact>,
 ) -> Result<Page, Malformed> {
-    let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
     if !is_protobuf(answer, resource) {
         return json::read_items(&answer.body, &mut |item: Value| {
             let uid = item.pointer("/metadata/uid").and_then(Value::as_str);
             if let Some(object) = uid.and_then(|uid| wanted.get(uid))
-                && let Some(fact) = read_facts(group, kind, &item)
+                && let Some(fact) = facts_of_whole(resource, &item)
             {
                 facts.insert(*object, fact);
             }
@@ -197,15 +197,26 @@ fn read_one(answer: &Answer, metadata: &RawObject<'_>, resource: &Resource) -> R
         let whole = protobuf::open(&answer.body)?.raw;
         return facts_protobuf::read_facts(&metadata.name, whole);
     }
-    Ok(read_facts(&resource.group, &resource.kind, &serde_json::from_slice(&answer.body)?))
+    Ok(facts_of_whole(resource, &serde_json::from_slice(&answer.body)?))
 }
+
+/// The facts of an object of which nothing was left out: a custom resource without a spec says nothing there.
+fn facts_of_whole(resource: &Resource, object: &Value) -> Option<Fact> {
+    let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
+    let says_nothing = || may_say_why(group, kind).then(|| Fact::Policy(PolicyFacts::default()));
+    read_facts(group, kind, object).or_else(says_nothing)
+}
+
+/// Who set an object's finalizers, what its status says, and its facts.
+type Managed = (Vec<Setter>, Vec<String>, Option<Fact>);
 
 /// Who set an object's finalizers, empty if the server has no managed fields for it; what its status says; and its
 /// facts, if it is whole.
-fn read_managers(answer: &Answer, resource: &Resource) -> Result<(Vec<Setter>, Vec<String>, Option<Fact>), Malformed> {
+fn read_managers(answer: &Answer, resource: &Resource) -> Result<Managed, Malformed> {
     let object: Value = serde_json::from_slice(&answer.body)?;
     let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
     let setters = object.get("metadata").and_then(Value::as_object).and_then(read_setters).unwrap_or_default();
+    // Of others, only the metadata was asked for.
     let fact = may_say_why(group, kind).then(|| read_facts(group, kind, &object)).flatten();
     Ok((setters, read_said(group, kind, &object), fact))
 }

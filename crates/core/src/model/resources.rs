@@ -344,6 +344,13 @@ impl Resources {
             .map(|(id, _)| self.picked(id))
     }
 
+    /// The resource of a group that is called so by its kind or its plural.
+    pub(crate) fn by_group_and_name(&self, group: &str, name: &str) -> Option<ResourceId> {
+        self.iter()
+            .find(|(_, resource)| resource.group == group && (resource.kind == name || resource.plural == name))
+            .map(|(id, _)| self.picked(id))
+    }
+
     /// The preferred version of each group.
     pub fn preferred_versions(&self) -> &[(String, String)] {
         &self.preferred_versions

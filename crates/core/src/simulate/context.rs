@@ -29,6 +29,9 @@ pub enum Assume {
     None,
 }
 
+/// How long the uids are that the API server makes.
+const UID_LENGTH: usize = 36;
+
 /// A collector that runs has done what it can do at once within this time, in seconds.
 pub(crate) const COLLECTOR_OVERDUE: i64 = 60;
 
@@ -61,6 +64,7 @@ pub struct SimContext<'a> {
     by_namespace: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
     by_resource: OnceLock<FxHashMap<ResourceId, Vec<ObjectId>>>,
     by_release: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
+    by_mark: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
     users_of_claims: OnceLock<FxHashMap<(Symbol, Symbol), Vec<ObjectId>>>,
     definition_of: OnceLock<FxHashMap<ResourceId, ObjectId>>,
     /// The time of the data in Unix seconds; `None` if unknown.
@@ -92,6 +96,7 @@ impl<'a> SimContext<'a> {
             by_namespace: OnceLock::new(),
             by_resource: OnceLock::new(),
             by_release: OnceLock::new(),
+            by_mark: OnceLock::new(),
             users_of_claims: OnceLock::new(),
             definition_of: OnceLock::new(),
             time: snapshot.time(),
@@ -124,6 +129,24 @@ impl<'a> SimContext<'a> {
     /// The API server's rules for an object's kind.
     pub fn rules(&self, object: ObjectId) -> KindRules {
         self.rules[self.snapshot.object(object).resource.index()]
+    }
+
+    /// What has a label whose value is this uid of another object.
+    pub(crate) fn marked_with(&self, uid: Symbol) -> &[ObjectId] {
+        let index = self.by_mark.get_or_init(|| {
+            let mut index: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
+            for (id, object) in self.snapshot.objects() {
+                // A name may be the uid of something else, if that is short.
+                let is_long = |value: &Symbol| self.snapshot.text(*value).len() == UID_LENGTH;
+                let is_uid =
+                    |value: &Symbol| is_long(value) && self.snapshot.by_uid(*value).is_some_and(|other| other != id);
+                for value in object.labels.iter().map(|(_, value)| *value).filter(is_uid) {
+                    index.entry(value).or_default().push(id);
+                }
+            }
+            index
+        });
+        index.get(&uid).map_or(&[], Vec::as_slice)
     }
 
     /// All objects in a namespace.

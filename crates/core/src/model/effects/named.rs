@@ -5,8 +5,8 @@ use serde_json::Value;
 sparse! {
     /// An object as the spec of another names it.
     pub struct NamedObject {
-        /// The key that names it, or that contains its name.
-        pub key: String,
+        /// The key that names it, or that contains its name; empty in a list, which tells the kind.
+        pub key?: String,
         pub group?: String,
         /// Empty: the key tells.
         pub kind?: String,
@@ -18,6 +18,8 @@ sparse! {
 
 /// At most this many names of an object are kept, and they are looked for so deep.
 const MOST: usize = 16;
+/// At most this many objects of its lists are kept.
+const MOST_LISTED: usize = 256;
 const DEEPEST: usize = 8;
 
 /// Below these keys is what pods, or objects that are made, need, and not their controller; or what others trust.
@@ -47,6 +49,15 @@ impl NamedObject {
     pub(super) fn read(object: &Value) -> Vec<NamedObject> {
         let mut found = Vec::new();
         object.get("spec").into_iter().for_each(|spec| collect("", spec, DEEPEST, &mut found));
+        found
+    }
+
+    /// What a whole object lists by kind and name: its controller may have applied that.
+    pub(super) fn read_lists(object: &Value) -> Vec<NamedObject> {
+        let mut found = Vec::new();
+        for key in ["spec", "status"] {
+            object.get(key).into_iter().for_each(|value| collect_listed(value, false, DEEPEST, &mut found));
+        }
         found
     }
 
@@ -140,6 +151,36 @@ fn collect(key: &str, value: &Value, depth: usize, found: &mut Vec<NamedObject>)
     below.for_each(|(key, value)| collect(key, value, depth - 1, found));
 }
 
+/// Collects what stands with its kind and name in the lists of a value.
+fn collect_listed(value: &Value, is_item: bool, depth: usize, found: &mut Vec<NamedObject>) {
+    let fields = match value {
+        Value::Array(items) if depth > 0 => {
+            return items.iter().for_each(|item| collect_listed(item, true, depth - 1, found));
+        }
+        Value::Object(fields) if depth > 0 && found.len() < MOST_LISTED => fields,
+        _ => return,
+    };
+    let text = |key: &str| fields.get(key).and_then(Value::as_str);
+    let metadata = |key: &str| fields.get("metadata").and_then(|metadata| metadata.get(key)).and_then(Value::as_str);
+    let own = |key: &str| text(key).or_else(|| metadata(key)).unwrap_or_default();
+    let group = text("apiVersion").and_then(|version| version.split_once('/')).map(|(group, _)| group);
+    let listed = NamedObject {
+        group: group.or(text("group")).or(text("apiGroup")).unwrap_or_default().to_owned(),
+        kind: text("kind").or(text("resource")).unwrap_or_default().to_owned(),
+        namespace: own("namespace").to_owned(),
+        name: own("name").to_owned(),
+        key: String::new(),
+    };
+    if is_item && !listed.kind.is_empty() && is_name(&listed.name) {
+        found.extend((!found.contains(&listed)).then_some(listed));
+    } else {
+        // What it selects was there before.
+        let is_its = |key: &str| !OF_OTHERS.contains(&key) && !key.ends_with("Selectors") && key != "conditions";
+        let below = fields.iter().filter(|(key, _)| is_its(key));
+        below.for_each(|(_, value)| collect_listed(value, is_item, depth - 1, found));
+    }
+}
+
 /// Whether an object may be called so (RFC 1123).
 fn is_name(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
@@ -180,6 +221,26 @@ mod tests {
         let mut deep = json!({"secretName": "deep"});
         (0..100).for_each(|_| deep = json!([{ "a": deep }]));
         assert!(named(deep).is_empty());
+    }
+
+    #[test]
+    fn lists_tell_kinds_and_names() {
+        let listed = |object: Value| {
+            let listed = NamedObject::read_lists(&object).into_iter();
+            listed.map(|it| format!("{} {}/{}/{}", it.group, it.kind, it.namespace, it.name)).collect::<Vec<_>>()
+        };
+        let whole =
+            json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "a"}});
+        assert_eq!(listed(json!({"spec": {"workload": {"manifests": [whole]}}})), ["apps Deployment/a/web"]);
+        let by_resource = json!([{"meta": {"group": "", "resource": "persistentvolumeclaims", "name": "data"}}]);
+        assert_eq!(listed(json!({"status": {"applied": by_resource}})), [" persistentvolumeclaims//data"]);
+        let none = [
+            json!({"spec": {"resourceSelectors": [{"kind": "Deployment", "name": "web"}]}}),
+            json!({"spec": {"targetRef": {"kind": "Deployment", "name": "web"}}}),
+            json!({"status": {"conditions": [{"type": "Ready", "reason": "x"}]}}),
+            json!({"spec": {"subjects": [{"kind": "User", "name": "Jane Doe"}]}}),
+        ];
+        none.into_iter().for_each(|object| assert!(listed(object.clone()).is_empty(), "{object}"));
     }
 
     #[test]

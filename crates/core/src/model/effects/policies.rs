@@ -166,6 +166,8 @@ sparse! {
         pub uses?: Vec<String>,
         /// What its controller may need to remove a finalizer (R9.47).
         pub names?: Vec<NamedObject>,
+        /// What it lists, if what its controller deletes is not known.
+        pub lists?: Vec<NamedObject>,
     }
 }
 
@@ -279,7 +281,8 @@ impl Policy {
     pub fn read(self, object: &Value) -> PolicyFacts {
         let (fields, annotation) = self.reads();
         let inventory = Inventory::read(self, object);
-        let mut facts = PolicyFacts { inventory: inventory.map(Box::new), heals: self.heals(object), ..PolicyFacts::default() };
+        let mut facts =
+            PolicyFacts { inventory: inventory.map(Box::new), heals: self.heals(object), ..PolicyFacts::default() };
         fields.iter().for_each(|field| facts.keep_field(field, object));
         // argoproj/argo-cd controller/sync_namespace.go:syncNamespace
         let options = object.pointer("/spec/syncPolicy/syncOptions").and_then(Value::as_array);
@@ -438,8 +441,10 @@ impl PolicyFacts {
         let facts = policy.map(|policy| policy.read(object)).unwrap_or_default();
         let (pause, uses) = (Pause::read(finalizers, object), names_used(group, kind, object));
         let may_need = |finalizer: &&str| may_need(finalizer, group, kind);
-        let names = if finalizers.iter().any(may_need) { NamedObject::read(object) } else { Vec::new() };
-        let mut facts = PolicyFacts { pause, uses, names, ..facts };
+        let needs = finalizers.iter().any(may_need);
+        let names = if needs { NamedObject::read(object) } else { Vec::new() };
+        let lists = if needs && policy.is_none() { NamedObject::read_lists(object) } else { Vec::new() };
+        let mut facts = PolicyFacts { pause, uses, names, lists, ..facts };
         match (group, kind) {
             PolicyFacts::ZALANDO => facts.keep_field(DELETES_CLAIMS, object),
             PolicyFacts::NODE_CLAIM => facts.keep_field(DEADLINE, object),

@@ -132,7 +132,8 @@ impl Fact {
         let required = if let Fact::Workload(facts) = self { facts.requires.as_slice() } else { &[] };
         required.iter().for_each(|required| each(required.parts()[2]));
         let inventory = if let Fact::Policy(facts) = self { facts.inventory.as_deref() } else { None };
-        for object in inventory.into_iter().flat_map(|inventory| &inventory.objects) {
+        let inventory = inventory.into_iter().flat_map(|inventory| &inventory.objects);
+        for object in inventory {
             each(&object.namespace);
             each(&object.name);
         }

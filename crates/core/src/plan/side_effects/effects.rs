@@ -1,6 +1,6 @@
 //! Effects outside the cluster's object graph, object by object.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use crate::{
     model::{
@@ -22,6 +22,8 @@ use super::SideEffects;
 
 /// At most so many objects are named that a dump lacks.
 const NAMED: usize = 3;
+/// At most so many objects are read for what they list.
+const MOST_READ: usize = 100;
 
 /// `spec.type` of a Service that has a load balancer.
 const LOAD_BALANCER: &str = "LoadBalancer";
@@ -144,7 +146,16 @@ impl SideEffects<'_, '_> {
             let (controllers, do_it) =
                 if unknown.len() == 1 { ("the controller", "does") } else { ("the controllers", "do") };
             let finalizers = unknown.join(" and ");
-            let claims = if resource.is_kubernetes() { Vec::new() } else { self.claims_left_below(object) };
+            let listed = if resource.is_kubernetes() { Vec::new() } else { self.listed_or_marked(object) };
+            let mut claims = if resource.is_kubernetes() { Vec::new() } else { self.claims_left_below(object) };
+            let is_claim = |id: &ObjectId| Some(snapshot.object(*id).resource) == self.context.built_in.claims;
+            claims
+                .extend(listed.iter().filter(|id| is_claim(id)).filter(|id| !claims.contains(id)).collect::<Vec<_>>());
+            if claims.is_empty() && !listed.is_empty() {
+                let message =
+                    format!("what {controllers} of {finalizers} {do_it} is not known: it may delete what it lists");
+                return self.add_unread(object, EffectKind::ObjectsDeleted, message, listed);
+            }
             if claims.is_empty() {
                 let message = format!("what {controllers} of {finalizers} {do_it} outside the cluster is not known");
                 return self.add(object, EffectKind::Unknown, message);
@@ -158,6 +169,30 @@ impl SideEffects<'_, '_> {
             let volumes = claims.iter().filter_map(|claim| index.volume_of(snapshot, *claim));
             self.add_unread(object, EffectKind::DataLost, message, volumes);
         }
+    }
+
+    /// What stays, and an object lists by kind and name, or carries its uid in a label: its controller may delete that.
+    fn listed_or_marked(&mut self, object: ObjectId) -> Vec<ObjectId> {
+        let snapshot = self.context.snapshot;
+        let lists = match snapshot.facts.policy(object) {
+            Some(facts) => facts.lists.as_slice(),
+            None => {
+                // Of many, each is whole objects on the wire; that nobody knows what their controller does is said.
+                let is_wanted = self.needs.evidence.len() < MOST_READ;
+                self.needs.evidence.extend(is_wanted.then_some(object));
+                &[]
+            }
+        };
+        let own = snapshot.namespace(object);
+        let listed = lists.iter().filter_map(|named| {
+            let resource = snapshot.resources.by_group_and_name(&named.group, &named.kind)?;
+            let namespace = if named.namespace.is_empty() { own } else { &named.namespace };
+            let namespace = if snapshot.resources.get(resource).namespaced { namespace } else { "" };
+            snapshot.look_up_named(resource, namespace, &named.name).object()
+        });
+        let marked = self.context.marked_with(snapshot.object(object).uid).iter().copied();
+        let all: BTreeSet<ObjectId> = listed.chain(marked).filter(|id| *id != object).collect();
+        all.into_iter().filter(|id| self.survival(*id) == Survival::Survives).collect()
     }
 
     /// Another that stays, and shares with an object what the controller of this finalizer deletes with the last.
