@@ -59,7 +59,7 @@ fn it_names_no_other_place_and_makes_no_markup_of_text() {
 #[test]
 fn it_is_small() {
     let size = template().len();
-    assert!(size <= 31 * 1024, "{size} bytes");
+    assert!(size <= 27_000, "{size} bytes");
 }
 
 /// Who changes its sources makes it again.

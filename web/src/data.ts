@@ -95,7 +95,7 @@ export function isFinding(fate: number): boolean {
 }
 
 export function words(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
+  return text.match(/\S+/g) ?? [];
 }
 
 /** `1 object`, `2 objects`, `12,000 objects`. */

@@ -1,37 +1,39 @@
 // Elements are made of nodes and text, never of markup.
 import { data } from './data.ts';
 
-export type Child = Node | string | false;
-type Attributes = Record<string, string | number | boolean | undefined | (() => void)>;
+type Tag = keyof HTMLElementTagNameMap;
+type Attributes = Record<string, string | number | boolean | (() => void)>;
+/** What an element holds, and its attributes. What is false is left out; an attribute that does something is an event. */
+export type Part = Node | string | false | Attributes;
 
-/** An HTML element. Texts are escaped; an attribute that is false is left out; one that does something is an event. */
-export function h<K extends keyof HTMLElementTagNameMap>(
-  name: K, attributes: Attributes = {}, ...children: Child[]
-): HTMLElementTagNameMap[K] {
-  const element = document.createElement(name);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === 'function') element.addEventListener(name, value);
-    else if (value !== false && value !== undefined) element.setAttribute(name, visible(String(value)));
-  }
-  fill(element, ...children);
+/** An HTML element by its name, with its classes behind dots. */
+export function h<K extends Tag>(name: K | `${K}.${string}`, ...parts: Part[]): HTMLElementTagNameMap[K] {
+  const [tag, ...classes] = name.split('.');
+  const element = document.createElement(tag as K);
+  element.className = classes.join(' ');
+  fill(element, ...parts);
   return element;
 }
 
-/** Replaces what an element holds. */
-export function fill(element: Element, ...children: Child[]): void {
-  const kept = children.filter((child) => child !== false);
-  element.replaceChildren(...kept.map((child) => (typeof child === 'string' ? visible(child) : child)));
-}
-
-/** A button that only does something on this page. */
-export function button(text: Child, click: () => void, attributes: Attributes = {}): HTMLButtonElement {
-  return h('button', { type: 'button', click, ...attributes }, text);
+/** Replaces what an element holds. All texts are escaped. */
+export function fill(element: Element, ...parts: Part[]): void {
+  element.replaceChildren();
+  for (const part of parts) {
+    if (typeof part === 'string') element.append(visible(part));
+    else if (part instanceof Node) element.append(part);
+    else {
+      for (const [name, value] of Object.entries(part)) {
+        if (typeof value === 'function') element.addEventListener(name, value);
+        else if (value !== false) element.setAttribute(name, visible(String(value)));
+      }
+    }
+  }
 }
 
 /** The symbol of a state. It is no text: a word stands beside it, which screen readers read and people copy. */
 export function symbol(fate: number): HTMLElement {
   const { symbol } = data.states[fate]!;
-  return h('span', { class: `symbol ${colour(fate)}`, 'data-symbol': symbol, 'aria-hidden': 'true' });
+  return h(`span.symbol.${colour(fate)}`, { 'data-symbol': symbol, 'aria-hidden': 'true' });
 }
 
 /** The class of a state. */
@@ -41,14 +43,17 @@ export function colour(fate: number): string {
 
 /** A text of the cluster: its direction of writing stays its own. */
 export function bdi(text: string): HTMLElement {
-  return h('bdi', {}, text);
+  return h('bdi', text);
 }
 
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 /** By code: a page must not hold the characters themselves. */
-const SHORT: Record<number, string> = { 0: '\\0', 9: '\\t', 10: '\\n', 13: '\\r' };
+const SHORT: Record<number, string> = { 0: '0', 9: 't', 10: 'n', 13: 'r' };
 
 /** The text with every character that is not printed escaped as in Rust: `\n`, `\u{1b}`, `\u{202e}`. */
 export function visible(text: string): string {
-  return text.replace(HIDDEN, (c) => SHORT[c.codePointAt(0)!] ?? `\\u{${c.codePointAt(0)!.toString(16)}}`);
+  return text.replace(HIDDEN, (c) => {
+    const code = c.codePointAt(0)!;
+    return `\\${SHORT[code] ?? `u{${code.toString(16)}}`}`;
+  });
 }

@@ -12,19 +12,15 @@ const WHOLE = 1500;
 const OPEN_AT_FIRST = 400;
 
 /** What the reader looks for: words, names of states, a kind, and a namespace (`-` for what has none). */
-export interface Filter {
-  search: string;
-  state: string;
-  kind: string;
-  namespace: string;
-}
+export const UNFILTERED = { search: '', state: '', kind: '', namespace: '' };
+type Filter = typeof UNFILTERED;
 
 export type Forest = ReturnType<typeof forestOf>;
 
 /** Without a line, -1. */
 export function forestOf(view: View) {
   const { rows } = view;
-  const { up, sizes } = folded(view);
+  const { up, heads } = folded(view);
   const size = up.length;
   const numbers = (value = 0, length = size): Int32Array => new Int32Array(length).fill(value);
   /** The row of a line; of a fold, the first one in it. */
@@ -43,8 +39,8 @@ export function forestOf(view: View) {
   const matches = numbers();
   const isAbove = numbers();
   const opened = numbers();
-  /** Closed by hand while a filter opens what it finds. */
-  const closed = numbers();
+  /** What is open now: a filter opens what it finds. */
+  let open = opened;
   const texts: string[] = [];
 
   const fate = (line: number): number => rows.fate[row[line]!]!;
@@ -59,21 +55,19 @@ export function forestOf(view: View) {
   const object = (line: number): number => (folds[line] ? -1 : rows.object[row[line]!]! - 1);
 
   // Siblings in the order of their rows. A fold stands where the first one in it stood.
-  const [first, next, last] = [numbers(-1, size + 1), numbers(-1), numbers(-1, size + 1)];
-  const append = (node: number, above: number): void => {
-    const owner = above < 0 ? size : above;
-    if (last[owner]! < 0) first[owner] = node;
-    else next[last[owner]!] = node;
-    last[owner] = node;
+  const [first, next] = [numbers(-1, size + 1), numbers(-1)];
+  const prepend = (node: number): void => {
+    const owner = up[node]! < 0 ? size : up[node]!;
+    next[node] = first[owner]!;
+    first[owner] = node;
   };
-  rows.fate.forEach((_, at) => {
-    const above = up[at]!;
-    if (above >= rows.fate.length && first[above]! < 0) append(above, up[above]!);
-    append(at, above);
-  });
+  for (let at = rows.fate.length - 1; at >= 0; at--) {
+    prepend(at);
+    if (heads.has(at)) prepend(up[at]!);
+  }
   for (let line = 0, node = first[size]!; line < size; line++) {
     lineOfRow[node] = line;
-    folds[line] = sizes[node - rows.fate.length] ?? 0;
+    folds[line] = node < rows.fate.length ? 0 : heads.get(first[node]!)!;
     row[line] = folds[line] ? first[node]! : node;
     parent[line] = lineOfRow[up[node]!] ?? -1;
     level[line] = (level[parent[line]!] ?? 0) + 1;
@@ -90,7 +84,7 @@ export function forestOf(view: View) {
   const isOwn = (row: number): boolean => !rows.more[row] && !(rows.flags[row]! & 1);
   rows.object.forEach((object, at) => {
     const known = lineOf[object - 1] ?? 0;
-    if (known < 0 || (object > 0 && isOwn(at) && !isOwn(row[known]!))) lineOf[object - 1] = lineOfRow[at]!;
+    if (known < 0 || (isOwn(at) && !isOwn(row[known]!))) lineOf[object - 1] = lineOfRow[at]!;
   });
 
   const forest = {
@@ -98,8 +92,6 @@ export function forestOf(view: View) {
     /** How many rows match the filter. */
     found: 0,
     isFiltered: false,
-    /** Whether any line says what becomes of its object. */
-    hasWords: rows.word.some((word) => word !== 0),
     numbers: numbersOf(view),
 
     /** The object that a line stands for alone. */
@@ -116,18 +108,16 @@ export function forestOf(view: View) {
       return { fate: end, word: said || data.states[end]!.word, detail: line < 0 ? 'of this view' : detail(line) };
     },
 
-    isOpen: (line: number): boolean =>
-      isAbove[line] === 1 && (forest.isFiltered ? closed[line] === 0 : opened[line] === 1),
+    isOpen: (line: number): boolean => isAbove[line]! > 0 && open[line]! > 0,
 
     setOpen(line: number, isOpen: boolean): void {
-      if (forest.isFiltered) closed[line] = Number(!isOpen);
-      else opened[line] = Number(isOpen);
+      open[line] = isOpen ? 1 : 0;
     },
 
     /** Opens everything except folds, or closes everything. */
     setAllOpen(isOpen: boolean): void {
-      folds.forEach((fold, line) => (opened[line] = Number(isOpen && !fold)));
-      closed.fill(Number(!isOpen));
+      folds.forEach((fold, line) => (opened[line] = isOpen && !fold ? 1 : 0));
+      if (open !== opened) open.fill(isOpen ? 1 : 0);
     },
 
     /** Opens what a line stands below. */
@@ -137,7 +127,7 @@ export function forestOf(view: View) {
 
     /** Opens what is open in another forest. */
     openAs(other: { isOpened(object: number): number | undefined }): void {
-      opened.forEach((isOpen, line) => (opened[line] = Number(other.isOpened(object(line)) ?? isOpen)));
+      opened.forEach((isOpen, line) => (opened[line] = other.isOpened(object(line)) ?? isOpen));
     },
     isOpened: (object: number): number | undefined => opened[lineOf[object] ?? -1],
 
@@ -153,14 +143,15 @@ export function forestOf(view: View) {
     },
 
     /** Keeps what matches, and what that stands below; without a filter, all. */
-    filter(wanted?: Filter): void {
-      const isWanted = wanted ? matcher(wanted) : () => true;
-      forest.isFiltered = wanted !== undefined;
+    filter(wanted: Filter): void {
+      const isWanted = matcher(wanted);
+      const { search, state, kind, namespace } = wanted;
+      forest.isFiltered = (search + state + kind + namespace).trim() !== '';
+      open = forest.isFiltered ? numbers(1) : opened;
       forest.found = 0;
-      closed.fill(0);
       isAbove.fill(0);
       for (let line = size - 1; line >= 0; line--) {
-        matches[line] = Number(!folds[line] && isWanted(line));
+        matches[line] = !folds[line] && isWanted(line) ? 1 : 0;
         forest.found += matches[line]!;
         if (matches[line] || isAbove[line]) isAbove[parent[line]!] = 1;
       }
@@ -189,14 +180,14 @@ export function forestOf(view: View) {
       if (kind !== '' && textOf(objects.kind, of) !== kind) return false;
       if (namespace !== '' && (of < 0 || (textOf(objects.namespace, of) || '-') !== namespace)) return false;
       if (searched.length === 0) return true;
-      const text = texts[line] ??= (of < 0 ? `${title(line)}\n${word(line)}\n${detail(line)}`
-        : `${title(line)}\n${titleOf(of)}\n${word(line)}\n${detail(line)}\n${textOf(objects.namespace, of)}\n` +
-          `${textOf(objects.apiVersion, of)}\n${textOf(objects.finalizers, of)}`).toLowerCase();
+      const text = texts[line] ??= (`${title(line)}\n${of < 0 ? '' : titleOf(of)}\n${word(line)}\n${detail(line)}\n` +
+        `${textOf(objects.namespace, of)}\n${textOf(objects.apiVersion, of)}\n${textOf(objects.finalizers, of)}`)
+        .toLowerCase();
       return searched.every((word) => text.includes(word));
     };
   }
 
-  forest.filter();
+  forest.filter(UNFILTERED);
   // All of a small forest is open, and of a large one the upper levels.
   const roots: number[] = [];
   for (let line = 0; line < size; line = end[line]!) roots.push(line);
@@ -212,27 +203,23 @@ export function forestOf(view: View) {
   return forest;
 }
 
-/** What rows stand below, with lines after them that many similar siblings are moved below, and how many these are. */
-function folded({ rows: { object, parent, fate, word, more, flags } }: View): { up: number[]; sizes: number[] } {
+/** What rows stand below; after them folds, which similar siblings are moved below; by the first one, how many. */
+function folded({ rows: { object, parent, fate, word, more, flags } }: View) {
   const up = parent.map((above, row) => (above > 0 && above <= row ? row - above : -1));
-  const siblings = new Int32Array(up.length + 1);
-  for (const above of up) siblings[above + 1]! += 1;
   const groups = new Map<string, number[]>();
   up.forEach((above, row) => {
-    if (siblings[above + 1]! <= FOLD_OVER || !object[row] || more[row]) return;
+    if (!object[row] || more[row]) return;
     const key = [above, data.objects.kind[object[row]! - 1], fate[row], word[row], flags[row]! & 2].join();
-    const group = groups.get(key);
-    if (group) group.push(row);
-    else groups.set(key, [row]);
+    if (!groups.get(key)?.push(row)) groups.set(key, [row]);
   });
-  const sizes: number[] = [];
+  const heads = new Map<number, number>();
   for (const group of groups.values()) {
     if (group.length <= FOLD_OVER) continue;
-    const line = up.push(up[group[0]!]!) - 1;
-    for (const row of group.slice(SHOWN)) up[row] = line;
-    sizes.push(group.length - SHOWN);
+    const fold = up.push(up[group[0]!]!) - 1;
+    heads.set(group[SHOWN]!, group.length - SHOWN);
+    for (const row of group.slice(SHOWN)) up[row] = fold;
   }
-  return { up, sizes };
+  return { up, heads };
 }
 
 /** How many objects end in each state. Findings count as in the verdict, without their objects. */
