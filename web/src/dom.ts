@@ -3,7 +3,7 @@ import { data } from './data.ts';
 
 type Tag = keyof HTMLElementTagNameMap;
 type Attributes = Record<string, string | number | boolean | (() => void)>;
-/** What an element holds, and its attributes. What is false is left out; an attribute that does something is an event. */
+/** What an element holds, and its attributes. False is left out; an attribute that does something is an event. */
 export type Part = Node | string | false | Attributes;
 
 /** An HTML element by its name, with its classes behind dots. */

@@ -142,16 +142,28 @@ export function forestOf(view: View) {
       return { lines, worst };
     },
 
-    /** Keeps what matches, and what that stands below; without a filter, all. */
-    filter(wanted: Filter): void {
-      const isWanted = matcher(wanted);
-      const { search, state, kind, namespace } = wanted;
+    /** Keeps what matches, and what that stands below; without a filter, all. Every word must occur, in any case. */
+    filter({ search, state, kind, namespace }: Filter): void {
+      const { objects } = data;
+      const searched = words(search.toLowerCase());
+      const fates = words(state).map(fateOf);
+      const isWanted = (line: number): boolean => {
+        const of = object(line);
+        if (folds[line] || (fates.length > 0 && !fates.includes(fate(line)))) return false;
+        if (kind !== '' && textOf(objects.kind, of) !== kind) return false;
+        if (namespace !== '' && (of < 0 || (textOf(objects.namespace, of) || '-') !== namespace)) return false;
+        if (searched.length === 0) return true;
+        const text = texts[line] ??= `${title(line)}\n${of < 0 ? '' : titleOf(of)}\n${word(line)}\n${detail(line)}\n${
+          [objects.namespace, objects.apiVersion, objects.finalizers].map((column) => textOf(column, of)).join('\n')
+        }`.toLowerCase();
+        return searched.every((word) => text.includes(word));
+      };
       forest.isFiltered = (search + state + kind + namespace).trim() !== '';
       open = forest.isFiltered ? numbers(1) : opened;
       forest.found = 0;
       isAbove.fill(0);
       for (let line = size - 1; line >= 0; line--) {
-        matches[line] = !folds[line] && isWanted(line) ? 1 : 0;
+        matches[line] = isWanted(line) ? 1 : 0;
         forest.found += matches[line]!;
         if (matches[line] || isAbove[line]) isAbove[parent[line]!] = 1;
       }
@@ -169,36 +181,21 @@ export function forestOf(view: View) {
     },
   };
 
-  /** Every word must occur, in any case and anywhere. */
-  function matcher({ search, state, kind, namespace }: Filter): (line: number) => boolean {
-    const { objects } = data;
-    const searched = words(search.toLowerCase());
-    const fates = words(state).map(fateOf);
-    return (line) => {
-      const of = object(line);
-      if (fates.length > 0 && !fates.includes(fate(line))) return false;
-      if (kind !== '' && textOf(objects.kind, of) !== kind) return false;
-      if (namespace !== '' && (of < 0 || (textOf(objects.namespace, of) || '-') !== namespace)) return false;
-      if (searched.length === 0) return true;
-      const text = texts[line] ??= (`${title(line)}\n${of < 0 ? '' : titleOf(of)}\n${word(line)}\n${detail(line)}\n` +
-        `${textOf(objects.namespace, of)}\n${textOf(objects.apiVersion, of)}\n${textOf(objects.finalizers, of)}`)
-        .toLowerCase();
-      return searched.every((word) => text.includes(word));
-    };
-  }
-
   forest.filter(UNFILTERED);
   // All of a small forest is open, and of a large one the upper levels.
-  const roots: number[] = [];
-  for (let line = 0; line < size; line = end[line]!) roots.push(line);
-  let room = size <= WHOLE ? WHOLE : OPEN_AT_FIRST - roots.length;
-  for (const line of roots) {
-    const children: number[] = [];
-    for (let at = line + 1; at < end[line]!; at = end[at]!) children.push(at);
-    if (folds[line] || children.length > room) continue;
+  const between = (from: number, to: number): number[] => {
+    const siblings: number[] = [];
+    for (let line = from; line < to; line = end[line]!) siblings.push(line);
+    return siblings;
+  };
+  const shown = between(0, size);
+  let room = size <= WHOLE ? WHOLE : OPEN_AT_FIRST - shown.length;
+  for (const line of shown) {
+    const below = between(line + 1, end[line]!);
+    if (folds[line] || below.length > room) continue;
     opened[line] = 1;
-    room -= children.length;
-    roots.push(...children);
+    room -= below.length;
+    shown.push(...below);
   }
   return forest;
 }

@@ -82,7 +82,8 @@ function show(page: HTMLElement): void {
     page, head,
     h('main',
       h('div.row.bar', { role: 'search', 'aria-label': 'Search and filter' },
-        search, h('div.row.fates', { role: 'group', 'aria-label': 'Filter by state' }, ...chips), choices.kind, choices.namespace, clear),
+        search, h('div.row.fates', { role: 'group', 'aria-label': 'Filter by state' }, ...chips),
+        choices.kind, choices.namespace, clear),
       h('div.row.bar',
         h('div.row.tabs', { role: 'tablist', 'aria-label': 'What to show' }, ...tabs), folding, found),
       h('div.split', panel, aside)),
@@ -224,7 +225,8 @@ function show(page: HTMLElement): void {
     const { key, target } = event;
     if (event.ctrlKey || event.metaKey || event.altKey || (target as Element).matches('select')) return;
     const line = target === list ? activeLine() : -1;
-    const keys = target === search ? inSearch : { ...everywhere, ...line >= 0 && { ...inList, ...!isTable() && inTree } };
+    const here = line >= 0 && { ...inList, ...!isTable() && inTree };
+    const keys = target === search ? inSearch : { ...everywhere, ...here };
     if (keys[key]) keys[key](line);
     else if (line < 0 || !move(key)) return;
     event.preventDefault();
