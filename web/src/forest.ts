@@ -49,7 +49,10 @@ export function forestOf(view: View) {
     if (!folds[line]) return textOf(rows.title, row[line]!) || titleOf(object);
     return `… ${grouped(folds[line]!)} more of kind ${textOf(data.objects.kind, object)}`;
   };
-  const word = (line: number): string => textOf(rows.word, row[line]!);
+  const untouched = fateOf('untouched');
+  /** Its own word, or that of its state, but of what is untouched. */
+  const word = (line: number): string =>
+    textOf(rows.word, row[line]!) || (fate(line) === untouched ? '' : data.states[fate(line)]!.word);
   const detail = (line: number): string => (folds[line] ? '' : textOf(rows.detail, row[line]!));
   /** Also of a line that stands for several. */
   const object = (line: number): number => (folds[line] ? -1 : rows.object[row[line]!]! - 1);
@@ -100,12 +103,11 @@ export function forestOf(view: View) {
     loses: (line: number): boolean => !folds[line] && (rows.flags[row[line]!]! & 2) > 0,
 
     /** What becomes of an object: its state, the word for it, and why. Of what is outside nothing is said. */
-    endOf(object: number): { fate: number; word: string; detail: string } {
-      const line = lineOf[object]!;
+    endOf(object: number, line = lineOf[object]!): { fate: number; word: string; detail: string } {
+      if (line >= 0) return { fate: fate(line), word: word(line), detail: detail(line) };
       const isMissing = (data.objects.flags[object]! & 2) > 0;
-      const end = line < 0 ? fateOf(isMissing ? 'missing' : 'untouched') : fate(line);
-      const said = line >= 0 ? word(line) : isMissing ? '' : 'outside';
-      return { fate: end, word: said || data.states[end]!.word, detail: line < 0 ? 'of this view' : detail(line) };
+      const end = isMissing ? fateOf('missing') : untouched;
+      return { fate: end, word: isMissing ? data.states[end]!.word : 'outside', detail: 'of this view' };
     },
 
     isOpen: (line: number): boolean => isAbove[line]! > 0 && open[line]! > 0,

@@ -31,14 +31,12 @@ export function contents(line: number, column: Column): Part[] {
   const isClosed = !isOpen && forest.isAbove[line]! > 0;
   const { lines, worst } = isClosed ? forest.below(line) : { lines: [], worst: fate };
   const level = forest.level[line]!;
-  const isMissing = !forest.word(line) && (data.objects.flags[forest.object(line)]! & 2) > 0;
   text.className = 'title';
   return [
     h('span.indent'),
     level > DEEPEST + 1 && tag(`level ${grouped(level)}`),
     h('span.twisty', { 'aria-hidden': 'true' }, isOpen ? '▾' : isClosed && '▸'),
     text,
-    isMissing && tag('does not exist'),
     isClosed && !forest.folds[line] && tag(`+${grouped(lines.length)}`),
     isClosed && worst < fateOf('later') && tag(`${data.states[worst]!.word} below`, colour(worst), symbol(worst)),
     was,

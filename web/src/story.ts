@@ -1,6 +1,6 @@
 // What is known of the selected line, what the text says below the objects, and what goes on paper.
 import { FILTERS, forest, forests, line, object, selectObject, state, type Column } from './app.ts';
-import { count, data, fateOf, grouped, textOf, titleOf, type Section, type Story } from './data.ts';
+import { count, data, grouped, textOf, titleOf, type Section, type Story } from './data.ts';
 import { bdi, colour, h, symbol } from './dom.ts';
 import { contents, drawn, head } from './lines.ts';
 
@@ -23,9 +23,7 @@ export function story(close: () => void): HTMLElement[] {
     ];
   }
   const { name, commands } = data.objects;
-  const { fate, word, detail } = object < 0
-    ? { fate: forest.fate(line), word: forest.word(line), detail: forest.detail(line) } : forest.endOf(object);
-  const isQuiet = fate === fateOf('untouched') && line >= 0 && !forest.word(line);
+  const { fate, word, detail } = forest.endOf(object, line);
   const ofObject = rows.object.flatMap((other, row) => (other === object + 1 && !rows.more[row] ? [row] : []));
   const below = object < 0 ? forest.below(line).lines.map(forest.own).filter((object) => object >= 0) : [];
   const shown = (data.commands[commands[object] ?? 0] ?? []).map((parts) => parts.join(name[object]));
@@ -33,7 +31,7 @@ export function story(close: () => void): HTMLElement[] {
     h('header',
       h('h2', symbol(fate), bdi(object < 0 ? forest.title(line) : titleOf(object))),
       h('button.close', { click: close, 'aria-label': 'Close the story', title: 'Close (Escape)' }, '×')),
-    h(`p.${colour(fate)}`, h('strong', isQuiet ? '' : word || data.states[fate]!.word), ` ${detail}`),
+    h(`p.${colour(fate)}`, h('strong', word), ` ${detail}`),
     underEachPolicy(),
     ...remedies((object < 0 ? [forest.row[line]!] : ofObject).map(storyOf), shown),
     references('Owners', 'dependent', 'owner'),
