@@ -89,7 +89,7 @@ function show(page: HTMLElement): void {
       h('div.split', panel, aside)),
     live);
 
-  /** The head and the chips of another policy. */
+  /** The head of another policy. */
   function drawView(): void {
     const { name, verdict: said } = forest.view;
     otherwise.hidden = forest === forests[data.shown];
@@ -110,10 +110,6 @@ function show(page: HTMLElement): void {
       fill(changed, others.length === 0 ? `All objects end as with ${before}.`
         : `${count(others.length, 'object ends', 'objects end')} differently than with ${before}${where}`);
     }
-    chips.forEach((chip, fate) => {
-      const word = data.states[fate]!.word.toLowerCase();
-      fill(chip, symbol(fate), count(forest.numbers[fate]!, word, isFinding(fate) ? `${word}s` : word));
-    });
   }
 
   function draw(before: State | undefined): void {
@@ -127,9 +123,12 @@ function show(page: HTMLElement): void {
     choices.namespace.value = state.namespace;
     clear.hidden = !forest.isFiltered;
     chips.forEach((chip, fate) => {
+      const word = data.states[fate]!.word.toLowerCase();
+      const number = forest.numbers[fate]!;
       const isPressed = chosen().includes(data.states[fate]!.name);
-      chip.ariaPressed = String(isPressed);
-      chip.hidden = forest.numbers[fate] === 0 && !isPressed;
+      fill(chip, { 'aria-pressed': String(isPressed) }, symbol(fate),
+        count(number, word, isFinding(fate) ? `${word}s` : word));
+      chip.hidden = number === 0 && !isPressed;
     });
     const all = count(forest.view.rows.fate.length, 'line');
     const text = forest.isFiltered ? `${grouped(forest.found)} of ${all}` : all;
@@ -281,7 +280,7 @@ async function textIn(picture: Element): Promise<string> {
 }
 
 /** Shows the picture in the place of the text. */
-async function run(page: HTMLElement, text: Element | null, picture: Element): Promise<void> {
+async function run(page: HTMLElement, picture: Element, text?: Element | null): Promise<void> {
   try {
     load(JSON.parse(await textIn(picture)) as Data);
     show(page);
@@ -292,5 +291,5 @@ async function run(page: HTMLElement, text: Element | null, picture: Element): P
   }
 }
 
-const [page, text, picture] = ['page', 'text', 'picture'].map((id) => document.getElementById(id));
-void run(page!, text!, picture!);
+const [page, picture, text] = ['page', 'picture', 'text'].map((id) => document.getElementById(id));
+void run(page!, picture!, text);
