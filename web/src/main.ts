@@ -59,7 +59,7 @@ function show(page: HTMLElement): void {
       go({ state: [...now].join(' ') });
     },
   }));
-  const choices = { kind: choice('kind', 'All kinds'), namespace: choice('namespace', 'All namespaces') };
+  const choices = { kind: choice('kind'), namespace: choice('namespace') };
 
   // The tree or the table, and a story.
   const tabs = ['', 'table'].map((show) => h('button', {
@@ -85,7 +85,7 @@ function show(page: HTMLElement): void {
         search, h('div.row.fates', { role: 'group', 'aria-label': 'Filter by state' }, ...chips),
         choices.kind, choices.namespace, clear),
       h('div.row.bar',
-        h('div.row.tabs', { role: 'tablist', 'aria-label': 'What to show' }, ...tabs), folding, found),
+        h('div.row', { role: 'tablist', 'aria-label': 'What to show' }, ...tabs), folding, found),
       h('div.split', panel, aside)),
     live);
 
@@ -250,7 +250,7 @@ function numbers({ view: { rows }, numbers }: Forest): HTMLElement[] {
 }
 
 /** A choice among the values that objects have, with their numbers. */
-function choice(name: 'kind' | 'namespace', any: string): HTMLSelectElement {
+function choice(name: 'kind' | 'namespace'): HTMLSelectElement {
   const numbers = new Map<string, number>();
   data.objects[name].forEach((_, object, column) => {
     const value = textOf(column, object) || '-';
@@ -264,7 +264,7 @@ function choice(name: 'kind' | 'namespace', any: string): HTMLSelectElement {
   });
   const select: HTMLSelectElement = h('select', {
     'aria-label': `Filter by ${name}`, hidden: options.length < 2, change: (): void => go({ [name]: select.value }),
-  }, h('option', { value: '' }, any), ...options);
+  }, h('option', { value: '' }, `All ${name}s`), ...options);
   return select;
 }
 

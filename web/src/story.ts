@@ -100,7 +100,7 @@ function section(label: string, size: number, line: (at: number) => HTMLElement,
     // The keyboard goes on where the new lines begin.
     if (from > 0) list.children[from]!.querySelector<HTMLElement>('button')?.focus();
   };
-  const next = h('button.more', { click: more });
+  const next = h('button', { click: more });
   const made = h('section', { hidden: size === 0 }, h('h3', label), list, next);
   more();
   return made;
