@@ -30,8 +30,12 @@ const LASTS_WHILE_BUSY: Duration = Duration::from_secs(20);
 /// The pause between two looks.
 const BETWEEN: Duration = Duration::from_millis(2500);
 
-/// Identifies a finding from look to look: its code, its cause, and the uid of an affected object.
-type Suspicion = (Code, String, Symbol);
+/// What is wrong with an object, from look to look: a finding's code and cause, and what distinguishes its cause for
+/// this object.
+type Problem = (Code, String, Symbol);
+
+/// A problem, and the uid of the affected object.
+type Suspicion = (Problem, Symbol);
 
 /// Hears what the first look shows, before others follow.
 pub type FirstLook<'f, T> = Option<&'f mut dyn FnMut(&Session, &T)>;
@@ -192,14 +196,12 @@ impl<'s> Examination<'s> {
             // If the collector is resolving some of a problem, the rest of it is no finding.
             let gone = suspected.iter().filter(|suspicion| !lasting.contains(*suspicion));
             let done = others.iter().filter(|other| !still.contains(*other));
-            let worked_on: FxHashSet<(Code, &str)> = gone
-                .chain(done)
-                .filter(|(code, ..)| code.passes())
-                .map(|(code, cause, _)| (*code, cause.as_str()))
-                .collect();
+            let passes = |(code, ..): &Problem| code.passes();
+            let worked_on: FxHashSet<&Problem> =
+                gone.chain(done).map(|(problem, _)| problem).filter(|problem| passes(problem)).collect();
             let busy = !worked_on.is_empty();
-            lasting.retain(|(code, cause, _)| !worked_on.contains(&(*code, cause.as_str())));
-            let may_pass = busy && lasting.iter().any(|(code, ..)| code.passes());
+            lasting.retain(|(problem, _)| !worked_on.contains(problem));
+            let may_pass = busy && lasting.iter().any(|(problem, _)| passes(problem));
             let waited = self.clock.elapsed().saturating_sub(begun);
             if lasting.is_empty() || waited >= if may_pass { LASTS_WHILE_BUSY } else { LASTS } {
                 return self.only(diagnosis, &lasting);
@@ -211,21 +213,26 @@ impl<'s> Examination<'s> {
     fn only(&mut self, diagnosis: Diagnosis, lasting: &FxHashSet<Suspicion>) -> Diagnosis {
         let snapshot = &self.session.snapshot;
         for finding in &diagnosis.findings {
-            let suffers = finding.objects.iter().map(|id| snapshot.object(*id).uid);
-            self.fresh.extend(suffers.filter(|uid| !lasting.contains(&(finding.code, finding.cause.clone(), *uid))));
+            let passed = finding.objects.iter().filter(|id| !lasting.contains(&suspicion(snapshot, finding, **id)));
+            self.fresh.extend(passed.map(|id| snapshot.object(*id).uid));
         }
         // An object may have one problem for long, and another only now.
-        for (_, _, uid) in lasting {
+        for (_, uid) in lasting {
             self.fresh.remove(uid);
         }
         let mut diagnosis = if self.fresh.is_empty() { diagnosis } else { self.diagnose() };
         let snapshot = &self.session.snapshot;
         for finding in &mut diagnosis.findings {
-            let lasts = |uid: Symbol| lasting.contains(&(finding.code, finding.cause.clone(), uid));
-            finding.objects.retain(|id| lasts(snapshot.object(*id).uid));
+            let lasts: Vec<ObjectId> = finding
+                .objects
+                .iter()
+                .copied()
+                .filter(|id| lasting.contains(&suspicion(snapshot, finding, *id)))
+                .collect();
+            finding.objects = lasts;
         }
         diagnosis.findings.retain(|finding| {
-            let lasts = || lasting.contains(&(finding.code, finding.cause.clone(), Symbol::EMPTY));
+            let lasts = || lasting.contains(&of_cluster(finding));
             finding.code != Code::DeletionInProgress && (!finding.objects.is_empty() || lasts())
         });
         // What an object waits for may change with every look. Nothing is well before it is gone.
@@ -332,19 +339,28 @@ pub fn limit(session: &mut Session) -> Limit {
 /// for long.
 fn in_the_way(snapshot: &Snapshot, findings: &[Finding]) -> FxHashSet<Suspicion> {
     let of = |finding: &Finding| -> Vec<Suspicion> {
-        finding.related.iter().map(|id| (finding.code, finding.cause.clone(), snapshot.object(*id).uid)).collect()
+        finding.related.iter().map(|id| suspicion(snapshot, finding, *id)).collect()
     };
     findings.iter().flat_map(of).collect()
+}
+
+/// Identifies an object of a finding.
+fn suspicion(snapshot: &Snapshot, finding: &Finding, id: ObjectId) -> Suspicion {
+    ((finding.code, finding.cause.clone(), finding.part_of(id)), snapshot.object(id).uid)
+}
+
+/// Identifies a finding without objects.
+fn of_cluster(finding: &Finding) -> Suspicion {
+    ((finding.code, finding.cause.clone(), Symbol::EMPTY), Symbol::EMPTY)
 }
 
 fn suspicions(snapshot: &Snapshot, findings: &[Finding]) -> FxHashSet<Suspicion> {
     let mut suspicions = FxHashSet::default();
     for finding in findings {
         if finding.objects.is_empty() {
-            suspicions.insert((finding.code, finding.cause.clone(), Symbol::EMPTY));
+            suspicions.insert(of_cluster(finding));
         }
-        suspicions
-            .extend(finding.objects.iter().map(|id| (finding.code, finding.cause.clone(), snapshot.object(*id).uid)));
+        suspicions.extend(finding.objects.iter().map(|id| suspicion(snapshot, finding, *id)));
     }
     suspicions
 }

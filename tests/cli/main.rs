@@ -20,6 +20,7 @@ mod inputs;
 mod keepers;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod obstacles;
+mod one_cause;
 mod operators;
 mod overdue;
 mod page;

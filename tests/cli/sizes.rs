@@ -140,7 +140,8 @@ fn absent_owners_of_one_object_are_one_finding() {
 #[test]
 fn one_absent_owner_of_many_objects_is_one_finding() {
     let of = |name: &str, owners: &[usize]| {
-        let references: Vec<Value> = owners.iter().map(|number| reference(*number, "v1", "Secret")).collect();
+        let kinds = ["", "Secret", "Service"];
+        let references: Vec<Value> = owners.iter().map(|number| reference(*number, "v1", kinds[*number])).collect();
         config_map(name, json!({"ownerReferences": references}))
     };
     let dump = list(vec![of("a", &[1]), of("b", &[1]), of("c", &[1, 2]), of("d", &[2, 1]), of("e", &[2])]);

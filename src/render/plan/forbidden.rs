@@ -315,7 +315,7 @@ pub(super) fn commands(view: &PlanView<'_>, obstacle: &Obstacle) -> Vec<ShellCom
             commands.merge(definition, &none).into_iter().collect()
         }
         ObstacleKind::WebhookUnreachable { configuration, place } if obstacle.refuses_start => {
-            let let_pass = commands.let_pass(configuration, place as usize);
+            let let_pass = commands.let_pass(configuration, &[place as usize]);
             let start = let_pass.into_iter().chain(start).reduce(ShellCommand::and);
             start.into_iter().chain(commands.take_away(configuration)).collect()
         }

@@ -1,7 +1,7 @@
 //! What keeps the collector and other clients from reading: aggregated APIs that don't answer, conversion webhooks that
 //! fail, objects that can't be decoded, lists that can't be read (R2.6, R2.7, R9.11, S11, S19).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
@@ -10,13 +10,14 @@ use crate::{
     model::{
         Coordinate, GapKind, ListRecord, ObjectId, Origin, Resource, Symbol,
         effects::Severity,
-        facts::{Backend, CONTENT_FAILURE, DefinitionFacts},
+        facts::{ApiServiceFacts, Backend, CONTENT_FAILURE, DefinitionFacts},
     },
     simulate::obstacles::{Lack, Reach, behind, reach, why_unreachable},
+    wording::{all_of, each_once, grouped},
 };
 
 use super::{
-    case::{AT_WORK, Case, FindingsBuilder},
+    case::{AT_WORK, Case, FindingsBuilder, some_of},
     code::Code,
     finding::{Finding, Remedy},
     stuck::concern::since,
@@ -51,10 +52,12 @@ fn hanging_namespaces(case: &Case<'_>, findings: &mut FindingsBuilder, condition
     terminating
 }
 
-/// Reports APIServices that are not available, and adds their group versions to `explained`.
+/// Reports APIServices that are not available, and adds their group versions to `explained`. Those of one Service are
+/// one finding.
 fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTreeSet<String>) {
     let snapshot = case.snapshot();
     let Some(resource) = snapshot.resources.by_group_kind("apiregistration.k8s.io", "APIService") else { return };
+    let mut groups: BTreeMap<String, Vec<(ObjectId, &ApiServiceFacts)>> = BTreeMap::new();
     for id in case.stage.of_resource(resource).iter().copied() {
         let Some(facts) = snapshot.facts.api_service(id) else {
             findings.wanted.facts.insert(id);
@@ -63,38 +66,67 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
         // A dump shows one moment, in which a backend may just have been restarted.
         let since = case.now.zip(facts.since).map(|(now, since)| now - i64::from(since.get()));
         let is_new = !case.live && since.is_some_and(|seconds| seconds <= AT_WORK);
-        if facts.service.is_none() || facts.available != Some(false) || is_new {
+        let Some(backend) = facts.service.as_ref().filter(|_| facts.available == Some(false) && !is_new) else {
             continue;
-        }
-        let group_version = format!("{}/{}", facts.group, facts.version);
-        let namespaces = hanging_namespaces(case, findings, NOT_DISCOVERED);
-        let backend = facts.service.as_ref().map(named).unwrap_or_default();
-        let why = if facts.message.is_empty() {
-            facts.reason.clone()
-        } else {
-            facts.message.trim_end_matches('.').to_owned()
         };
-        let hang = hang(case, &namespaces);
-        let look = Remedy::new("check its backend", look(case, facts.service.as_ref()));
-        // Its manifest is a file that `kubectl apply` accepts.
-        let unregister = Remedy::new(
+        groups.entry(named(backend)).or_default().push((id, facts));
+    }
+    for (backend, mut services) in groups {
+        services.sort_by_cached_key(|(id, _)| snapshot.short_name(*id));
+        let finding = unavailable(case, findings, &backend, &services);
+        findings.findings.push(finding);
+        explained.extend(services.iter().map(|(_, facts)| facts.group_version()));
+    }
+}
+
+/// APIServices of one Service, which doesn't answer.
+fn unavailable(
+    case: &Case<'_>,
+    findings: &mut FindingsBuilder,
+    backend: &str,
+    services: &[(ObjectId, &ApiServiceFacts)],
+) -> Finding {
+    let namespaces = hanging_namespaces(case, findings, NOT_DISCOVERED);
+    let why = |facts: &ApiServiceFacts| match facts.message.as_str() {
+        "" => facts.reason.clone(),
+        message => message.trim_end_matches('.').to_owned(),
+    };
+    let whys: Vec<String> = each_once(services.iter().map(|(_, facts)| why(facts))).collect();
+    let objects: Vec<ObjectId> = services.iter().map(|(id, _)| *id).collect();
+    let service = services.first().and_then(|(_, facts)| facts.service.as_ref());
+    let look = Remedy::new("check its backend", look(case, service));
+    let one = objects.len() == 1;
+    let unregister = match one {
+        true => {
             "unregister the API, and keep a copy of its APIService: until you apply that again, nobody can read or \
-             change its objects; those that it stores elsewhere are kept",
-            case.commands().take_away(id),
-        );
-        let (behind, remedies) = in_order(case, findings, facts.service.as_ref(), look, unregister);
-        findings.findings.push(Finding {
-            message: format!("{group_version} is served by {backend}, which does not answer: {why}{behind}."),
-            consequence: format!(
-                "{hang}. The collector does not see objects of this API: they block no owner, and none is \
-                 collected; once the API answers again, objects whose owners are gone by then are deleted."
-            ),
-            objects: vec![id],
-            related: namespaces,
-            remedies,
-            ..Finding::of(Code::ApiUnavailable, &group_version)
-        });
-        explained.insert(group_version);
+             change its objects; those that it stores elsewhere are kept"
+        }
+        false => {
+            "unregister the APIs, and keep a copy of their APIServices: until you apply these again, nobody can read \
+             or change their objects; those that they store elsewhere are kept"
+        }
+    };
+    // Its manifest is a file that `kubectl apply` accepts.
+    let unregister = Remedy::new(unregister, objects.iter().filter_map(|id| case.commands().take_away(*id)));
+    let (behind, remedies) = in_order(case, findings, service, look, unregister);
+    let versions: Vec<String> = services.iter().map(|(_, facts)| facts.group_version()).collect();
+    let (are, these, answer) =
+        if one { ("is", "this API", "the API answers") } else { ("are", "these APIs", "the APIs answer") };
+    Finding {
+        message: format!(
+            "{} {are} served by {backend}, which does not answer: {}{behind}.",
+            all_or_some(&versions),
+            some_of(&whys)
+        ),
+        consequence: format!(
+            "{}. The collector does not see objects of {these}: they block no owner, and none is collected; once \
+             {answer} again, objects whose owners are gone by then are deleted.",
+            hang(case, &namespaces)
+        ),
+        objects,
+        related: namespaces,
+        remedies,
+        ..Finding::of(Code::ApiUnavailable, backend)
     }
 }
 
@@ -174,7 +206,10 @@ fn lists(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &BTreeSet<S
         } else {
             unreadable(case, resource, list, failure)
         };
-        if !findings.findings.iter().any(|known| known.code == finding.code && known.cause == finding.cause) {
+        let is_it = |known: &Finding| {
+            known.code == finding.code && known.cause == finding.cause && known.objects == finding.objects
+        };
+        if !findings.findings.iter().any(is_it) {
             findings.findings.push(finding);
         }
     }
@@ -196,6 +231,7 @@ fn is_aggregated(case: &Case<'_>, resource: &Resource) -> bool {
 fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let definitions = case.stage.built_in.definitions.map_or(&[][..], |resource| case.stage.of_resource(resource));
+    let mut all: Vec<Unconverted<'_>> = Vec::new();
     for id in definitions.iter().copied() {
         let Some(facts) = snapshot.facts.definition(id) else {
             if snapshot.object(id).terminating() {
@@ -205,7 +241,7 @@ fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
         };
         if !snapshot.object(id).terminating() {
             let found = unconverted(case, findings, id, facts);
-            findings.findings.extend(found);
+            all.extend(found.map(|(backend, lack)| (id, backend, lack)));
             continue;
         }
         if findings.explained.contains(&id) {
@@ -239,36 +275,58 @@ fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
         };
         findings.findings.push(finding);
     }
+    let by_backend = grouped(all.into_iter().map(|it| ((named(it.1), it.2), it)));
+    for (_, of) in by_backend {
+        let finding = all_unconverted(case, findings, &of);
+        findings.findings.push(finding);
+    }
 }
 
 /// A CRD with instances whose conversion webhook can't be reached, although their list was read: they may all be stored
 /// in the version that was asked for. A list that failed has a finding of its own.
-fn unconverted(
+fn unconverted<'f>(
     case: &Case<'_>,
     findings: &mut FindingsBuilder,
     id: ObjectId,
-    facts: &DefinitionFacts,
-) -> Option<Finding> {
-    let resource = case.stage.instances(id).filter(|kind| !case.stage.of_resource(*kind).is_empty())?;
+    facts: &'f DefinitionFacts,
+) -> Option<(&'f Backend, Lack)> {
+    case.stage.instances(id).filter(|kind| !case.stage.of_resource(*kind).is_empty())?;
     let backend = facts.conversion.as_deref()?;
     let is_told = |known: &Finding| known.code == Code::ConversionBroken && known.objects.contains(&id);
     if findings.findings.iter().any(is_told) {
         return None;
     }
-    let lack = lack(case, findings, Some(backend))?;
-    let (why, idle) = why_unreachable(case.stage, Some(backend), lack, &mut findings.wanted);
-    let full = case.snapshot().resources.get(resource).full_name();
-    Some(Finding {
+    Some((backend, lack(case, findings, Some(backend))?))
+}
+
+/// A CRD whose conversion webhook can't be reached, and what that lacks.
+type Unconverted<'f> = (ObjectId, &'f Backend, Lack);
+
+/// CRDs of one conversion webhook that can't be reached, although their instances could be read.
+fn all_unconverted(case: &Case<'_>, findings: &mut FindingsBuilder, of: &[Unconverted<'_>]) -> Finding {
+    let snapshot = case.snapshot();
+    let mut definitions: Vec<ObjectId> = of.iter().map(|(id, ..)| *id).collect();
+    definitions.sort_by_cached_key(|id| snapshot.name(*id));
+    let [(_, backend, lack), ..] = of else { return Finding::of(Code::ConversionBroken, "") };
+    let (why, idle) = why_unreachable(case.stage, Some(backend), *lack, &mut findings.wanted);
+    let names: Vec<&str> = definitions.iter().map(|id| snapshot.name(*id)).collect();
+    let again = convert_again(case, &definitions, Some(backend));
+    Finding {
         severity: Severity::Warning,
-        message: format!("{full} cannot be converted (by {}): {why}.", named(backend)),
+        message: format!("{} cannot be converted (by {}): {why}.", all_or_some(&names), named(backend)),
         consequence: "Objects that are stored in another version than a client asks for can't be read, changed or \
                       deleted: the list fails then, and namespaces that contain one stay Terminating."
             .to_owned(),
-        objects: vec![id],
+        objects: definitions,
         // It harms objects that can be read now.
-        remedies: case.start(idle).into_iter().chain(convert_again(case, Some(id), Some(backend))).collect(),
-        ..Finding::of(Code::ConversionBroken, &full)
-    })
+        remedies: case.start(idle).into_iter().chain(again).collect(),
+        ..Finding::of(Code::ConversionBroken, named(backend))
+    }
+}
+
+/// All names of a short list, the first few of a long one.
+fn all_or_some<T: AsRef<str>>(names: &[T]) -> String {
+    if names.len() <= 3 { all_of(names, "and") } else { some_of(names) }
 }
 
 /// A Terminating CRD whose instances the API server can't delete, for a reason that no other finding gives.
@@ -315,7 +373,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     findings.explained.extend(&terminating);
     let related = hanging_namespaces(case, findings, CONTENT_FAILURE);
     let full = resource.full_name();
-    let [look, without] = convert_again(case, definition, backend.as_ref());
+    let [look, without] = convert_again(case, definition.as_slice(), backend.as_ref());
     let (behind, remedies) = in_order(case, findings, backend.as_ref(), look, without);
     let by = backend.as_ref().map(|backend| format!(" (by {})", named(backend))).unwrap_or_default();
     Finding {
@@ -329,20 +387,23 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
         objects: definition.into_iter().collect(),
         related,
         remedies,
-        ..Finding::of(Code::ConversionBroken, &full)
+        ..Finding::of(Code::ConversionBroken, backend.as_ref().map_or(full, named))
     }
 }
 
 /// What makes the API server convert again.
-fn convert_again(case: &Case<'_>, definition: Option<ObjectId>, backend: Option<&Backend>) -> [Remedy; 2] {
+fn convert_again(case: &Case<'_>, definitions: &[ObjectId], backend: Option<&Backend>) -> [Remedy; 2] {
     let look = Remedy::new("restore the conversion webhook", look(case, backend));
-    let without = definition.and_then(|id| {
+    let without = definitions.iter().filter_map(|id| {
         let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
-        Some(case.commands().saved(id)?.and(case.commands().merge(id, &none)?))
+        Some(case.commands().saved(*id)?.and(case.commands().merge(*id, &none)?))
     });
+    let copy = if definitions.len() > 1 { "copies of the CRDs" } else { "a copy of the CRD" };
     let without = Remedy::new(
-        "convert without a webhook, and keep a copy of the CRD: what only one version has is missing in the other, and \
-         is lost in each object that is changed meanwhile",
+        format!(
+            "convert without a webhook, and keep {copy}: what only one version has is missing in the other, and is \
+             lost in each object that is changed meanwhile"
+        ),
         without,
     );
     [look, without.deciding(true)]

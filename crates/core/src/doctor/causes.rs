@@ -1,8 +1,11 @@
 //! Findings that are the cause of others: their cure comes first there, whatever the scope of the diagnosis.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    command_line::ShellCommand,
     model::ObjectId,
     simulate::obstacles::{Called, Operation, WebhookCall},
     wording::count,
@@ -15,28 +18,31 @@ use super::{
     webhooks::asked,
 };
 
+/// The findings about webhooks, by these.
+type Webhooks = FxHashMap<(ObjectId, usize), usize>;
+
+/// Findings that cause others, and which of their objects do.
+type Causes = BTreeMap<usize, BTreeSet<ObjectId>>;
+
 /// Connects findings with their causes, and marks remedies that start deletions.
 pub(super) fn connect(case: &Case<'_>, calls: &[WebhookCall<'_>], findings: &mut [Finding]) {
-    let webhooks: FxHashMap<String, usize> = findings
-        .iter()
-        .enumerate()
-        .filter(|(_, finding)| finding.code == Code::WebhookUnreachable)
-        .map(|(place, finding)| (finding.cause.clone(), place))
-        .collect();
-    let mut all: Vec<(usize, Vec<usize>)> = Vec::new();
+    let all_webhooks =
+        findings.iter().enumerate().flat_map(|(at, finding)| finding.webhooks.iter().map(move |it| (*it, at)));
+    let webhooks: Webhooks = all_webhooks.collect();
+    let mut all: Vec<(usize, Causes)> = Vec::new();
     for place in 0..findings.len() {
         let causes = match findings[place].code {
             code if code.has(Trait::Causes) => continue,
-            Code::NamespaceStuck => [
-                of_namespace(findings, place),
-                refusing(case, calls, findings, place, &findings[place].remedies, &webhooks),
-            ]
-            .concat(),
+            Code::NamespaceStuck => {
+                let mut causes = of_namespace(findings, place);
+                causes.extend(refusing(case, calls, findings, place, &findings[place].remedies, &webhooks));
+                causes
+            }
             _ => refusing(case, calls, findings, place, &findings[place].remedies, &webhooks),
         };
         // Each cause is then reported whatever the scope.
         let sufferers = findings[place].objects.clone();
-        for cause in &causes {
+        for cause in causes.keys() {
             add(&mut findings[*cause].related, sufferers.iter().copied());
         }
         all.push((place, causes));
@@ -72,14 +78,25 @@ fn mark_decisions(case: &Case<'_>, finding: &mut Finding) {
 }
 
 /// The findings about APIs that a namespace can't be emptied without.
-fn of_namespace(findings: &[Finding], place: usize) -> Vec<usize> {
+fn of_namespace(findings: &[Finding], place: usize) -> Causes {
     let namespace = findings[place].objects.first();
     let is_cause = |finding: &Finding| {
         finding.code.has(Trait::Causes)
             && finding.code != Code::WebhookUnreachable
             && namespace.is_some_and(|namespace| finding.related.contains(namespace))
     };
-    (0..findings.len()).filter(|other| is_cause(&findings[*other])).collect()
+    let causes = findings.iter().enumerate().filter(|(_, finding)| is_cause(finding));
+    causes.map(|(place, finding)| (place, finding.objects.iter().copied().collect())).collect()
+}
+
+/// What mends a cause first, as far as it is about these of its objects.
+fn cure(case: &Case<'_>, cause: &Finding, culprits: &BTreeSet<ObjectId>) -> Option<Remedy> {
+    let mut cure = cause.remedies.first()?.clone();
+    let names = |command: &ShellCommand, id: &ObjectId| case.commands().names(command, *id);
+    cure.commands.retain(|command| {
+        culprits.iter().any(|id| names(command, id)) || !cause.objects.iter().any(|id| names(command, id))
+    });
+    Some(cure)
 }
 
 /// Puts what mends webhooks before the first remedy that they refuse: the others may heal without that. Where a webhook
@@ -89,13 +106,14 @@ fn put_before_refused(
     calls: &[WebhookCall<'_>],
     findings: &mut [Finding],
     place: usize,
-    webhooks: &FxHashMap<String, usize>,
+    webhooks: &Webhooks,
 ) {
     let refusing = |remedy: &Remedy| refusing(case, calls, findings, place, std::slice::from_ref(remedy), webhooks);
     let Some(first) = findings[place].remedies.iter().position(|remedy| !refusing(remedy).is_empty()) else { return };
     let causes = refusing(&findings[place].remedies[first]);
-    let culprits: Vec<ObjectId> = causes.iter().flat_map(|cause| findings[*cause].objects.clone()).collect();
-    let cures: Vec<Remedy> = causes.iter().filter_map(|cause| findings[*cause].remedies.first().cloned()).collect();
+    let culprits = all_culprits(findings, &causes);
+    let cures: Vec<Remedy> =
+        causes.iter().filter_map(|(cause, culprits)| cure(case, &findings[*cause], culprits)).collect();
     if cures.iter().any(|cure| cure.decides) {
         let (names, refuse) = (case.names(&culprits, None), if culprits.len() == 1 { "refuses" } else { "refuse" });
         findings[place].consequence.push_str(&format!(" {names} {refuse} remedies below: no webhook answers there."));
@@ -113,14 +131,14 @@ fn refusing(
     findings: &[Finding],
     place: usize,
     remedies: &[Remedy],
-    webhooks: &FxHashMap<String, usize>,
-) -> Vec<usize> {
+    webhooks: &Webhooks,
+) -> Causes {
     if webhooks.is_empty() {
-        return Vec::new();
+        return Causes::new();
     }
     let (snapshot, finding) = (case.snapshot(), &findings[place]);
     let operations = sorted(remedies.iter().filter_map(operation));
-    let mut causes: Vec<usize> = Vec::new();
+    let mut causes = Causes::new();
     for id in finding.objects.iter().chain(&finding.related) {
         let resource = snapshot.resources.get(snapshot.object(*id).resource);
         for operation in &operations {
@@ -130,13 +148,14 @@ fn refusing(
                 // What nothing else explains is worth the doubt.
                 Called::Perhaps => finding.code == Code::NamespaceStuck,
             });
-            causes.extend(calls.filter_map(|call| {
-                let uid = snapshot.text(snapshot.object(call.configuration).uid);
-                webhooks.get(&format!("{uid} {}", call.webhook.name)).copied()
-            }));
+            for WebhookCall { configuration, place, .. } in calls {
+                if let Some(cause) = webhooks.get(&(*configuration, *place)) {
+                    causes.entry(*cause).or_default().insert(*configuration);
+                }
+            }
         }
     }
-    sorted(causes)
+    causes
 }
 
 /// What the API server asks webhooks about when a remedy's first command runs; `None` if it writes no object.
@@ -153,20 +172,28 @@ fn starts(remedy: &Remedy) -> bool {
     remedy.commands.iter().any(|command| command.has_word("scale"))
 }
 
+/// The objects that cause a finding, in the order in which the causes name them.
+fn all_culprits(findings: &[Finding], causes: &Causes) -> Vec<ObjectId> {
+    let culprits = |(cause, culprits): (&usize, &BTreeSet<ObjectId>)| -> Vec<ObjectId> {
+        findings[*cause].objects.iter().copied().filter(|id| culprits.contains(id)).collect()
+    };
+    causes.iter().flat_map(culprits).collect()
+}
+
 /// Names the causes in a finding, and puts their remedies first.
-fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &[usize]) {
+fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &Causes) {
     if causes.is_empty() {
         return;
     }
-    let name = |cause: &usize| {
-        let cause = &findings[*cause];
-        format!("{} ({})", cause.code.name(), case.names(&cause.objects, None))
+    let name = |(cause, culprits): (&usize, &BTreeSet<ObjectId>)| {
+        let culprits = all_culprits(findings, &Causes::from([(*cause, culprits.clone())]));
+        format!("{} ({})", findings[*cause].code.name(), case.names(&culprits, None))
     };
     let names: Vec<String> = causes.iter().map(name).collect();
     // Its own finding has the others.
-    let first = causes.iter().filter_map(|cause| findings[*cause].remedies.first());
-    let mut remedies: Vec<Remedy> = first.cloned().map(Remedy::before_others).collect();
-    let culprits: Vec<ObjectId> = causes.iter().flat_map(|cause| findings[*cause].objects.clone()).collect();
+    let first = causes.iter().filter_map(|(cause, culprits)| cure(case, &findings[*cause], culprits));
+    let mut remedies: Vec<Remedy> = first.map(Remedy::before_others).collect();
+    let culprits = all_culprits(findings, causes);
     let finding = &mut findings[place];
     finding.consequence.push_str(&format!(" First mend {}.", some_of(&names)));
     remedies.append(&mut finding.remedies);

@@ -317,14 +317,18 @@ impl Commands<'_> {
         }
     }
 
-    /// Lets writes pass while a webhook can't be called: that at this place of a configuration.
-    pub fn let_pass(self, configuration: ObjectId, place: usize) -> Option<ShellCommand> {
-        let webhook = self.snapshot.facts.webhooks(configuration)?.webhooks.get(place)?;
-        let steps = vec![
-            json!({"op": "test", "path": format!("/webhooks/{place}/name"), "value": webhook.name}),
-            json!({"op": "replace", "path": format!("/webhooks/{place}/failurePolicy"), "value": "Ignore"}),
-        ];
-        self.patch(configuration, steps)
+    /// Lets writes pass while webhooks can't be called: those at these places of a configuration.
+    pub fn let_pass(self, configuration: ObjectId, places: &[usize]) -> Option<ShellCommand> {
+        let webhooks = &self.snapshot.facts.webhooks(configuration)?.webhooks;
+        let named = places.iter().filter_map(|place| Some((place, &webhooks.get(*place)?.name)));
+        let at = |place: &usize, field: &str| format!("/webhooks/{place}/{field}");
+        let same = |(place, name): (&usize, &String)| json!({"op": "test", "path": at(place, "name"), "value": name});
+        let pass = |(place, _): (&usize, &String)| {
+            let path = at(place, "failurePolicy");
+            json!({"op": "replace", "path": path, "value": "Ignore"})
+        };
+        let steps: Vec<Value> = named.clone().map(same).chain(named.map(pass)).collect();
+        (!steps.is_empty()).then(|| self.patch(configuration, steps))?
     }
 
     /// Applies these steps of a JSON patch.

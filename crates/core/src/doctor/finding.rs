@@ -1,7 +1,7 @@
 //! A finding: the problem, its consequences, and the remedies.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     hash::{DefaultHasher, Hash as _, Hasher as _},
 };
 
@@ -25,8 +25,12 @@ pub struct Finding {
     pub cause: String,
     /// The affected objects; empty if the whole cluster is affected.
     pub objects: Vec<ObjectId>,
+    /// The uids of the missing owners, by dependent: each may be dealt with by itself.
+    pub(super) missing: BTreeMap<ObjectId, Symbol>,
     /// The references at fault, of the first affected object.
     pub references: Vec<Reference>,
+    /// The webhooks that it is about: their configurations, and their places there.
+    pub(super) webhooks: Vec<(ObjectId, usize)>,
     /// Other objects involved: the owner, what waits, the rest of a cycle.
     pub related: Vec<ObjectId>,
     /// When the delete of the first of the affected objects was requested, in seconds since 1970; `None` if none is
@@ -64,7 +68,9 @@ impl Finding {
             severity: code.severity(),
             cause: cause.into(),
             objects: Vec::new(),
+            missing: BTreeMap::new(),
             references: Vec::new(),
+            webhooks: Vec::new(),
             related: Vec::new(),
             since: None,
             message: String::new(),
@@ -72,6 +78,11 @@ impl Finding {
             irreversible: Vec::new(),
             remedies: Vec::new(),
         }
+    }
+
+    /// What distinguishes its cause for one of its objects from that for others; empty if nothing does.
+    pub fn part_of(&self, id: ObjectId) -> Symbol {
+        self.missing.get(&id).copied().unwrap_or(Symbol::EMPTY)
     }
 
     /// All that follows.

@@ -33,8 +33,10 @@ mod diagnose_tests;
 #[cfg(test)]
 mod limit_tests;
 
+use std::cmp::Reverse;
+
 use crate::{
-    model::effects::Severity,
+    model::{ObjectId, effects::Severity},
     simulate::{Needs, obstacles::webhook_calls},
 };
 
@@ -81,7 +83,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     policies::judge_remedies(case, &mut findings, &mut wanted);
     losses::tell(case, &mut findings, &mut wanted);
     webhooks::tell_taken_down(case, &mut findings);
-    findings.sort_by(|a, b| order(a).cmp(&order(b)));
+    findings.sort_by_cached_key(|finding| order(case, finding));
     if *case.limit != Limit::Everything {
         let snapshot = case.snapshot();
         let asked = snapshot.objects().map(|(id, _)| id).filter(|id| case.limit.asks_about(snapshot, *id));
@@ -99,13 +101,20 @@ pub fn in_progress(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
     going_on
 }
 
-/// The worst first, and first of these that no collector runs; then those with more affected objects.
-fn order(finding: &Finding) -> (Severity, bool, std::cmp::Reverse<usize>, Code, &str) {
+/// The worst first, and first of these that no collector runs; then those with more affected objects; then by name.
+fn order<'f>(case: &Case<'f>, finding: &Finding) -> (Severity, bool, Reverse<usize>, Code, [&'f str; 3], String) {
+    let snapshot = case.snapshot();
+    let name = |id: &ObjectId| {
+        let object = snapshot.object(*id);
+        let kind = snapshot.resources.get(object.resource).kind.as_str();
+        [kind, snapshot.text(object.namespace), snapshot.text(object.name)]
+    };
     (
         finding.severity,
         finding.code != Code::CollectorStopped,
-        std::cmp::Reverse(finding.objects.len()),
+        Reverse(finding.objects.len()),
         finding.code,
-        &finding.cause,
+        finding.objects.first().map(name).unwrap_or_default(),
+        finding.cause.clone(),
     )
 }

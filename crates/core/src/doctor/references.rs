@@ -14,7 +14,7 @@ use crate::{
     model::{Mapping, Object, ObjectId, Presence, Reference, Snapshot, Symbol, effects::Severity, group_of},
     simulate::{Needs, Next, OutcomeKind},
     tree::{ReferenceStatus, ResolvedReference},
-    wording::{age, count, thousands},
+    wording::{age, count, each_once, thousands},
 };
 
 use super::{
@@ -22,6 +22,7 @@ use super::{
     code::Code,
     evidence::{RecordedDelete, RecordedName},
     finding::{Finding, Remedy, one_cause},
+    limit::Limit,
     losses::Losses,
 };
 
@@ -57,6 +58,11 @@ impl Fault {
     fn references<'a>(&'a self, case: &Case<'a>) -> impl Iterator<Item = (usize, Reference, ResolvedReference)> + 'a {
         let owners = &case.snapshot().object(self.holder).owners;
         self.places.iter().map(move |place| (*place, owners[*place], self.links[*place]))
+    }
+
+    /// The dependent, and the uid in the first of them.
+    fn owner(&self, case: &Case<'_>) -> (ObjectId, Symbol) {
+        (self.holder, case.snapshot().object(self.holder).owners[self.places[0]].uid)
     }
 
     /// What the first of them resolves to.
@@ -104,20 +110,24 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
         }
     }
     for ((code, causes, becomes, _), mut faults) in groups {
-        narrow(case, &mut faults);
+        narrow(case, code, &mut faults);
         let finding = finding(case, &mut findings.wanted, code, &causes, becomes, &faults);
         findings.findings.push(finding);
     }
 }
 
 /// Leaves out what is in other namespaces than the requested one, if anything is in that: one cause may have effects in
-/// many, and nobody wants commands for all of them.
-fn narrow(case: &Case<'_>, faults: &mut Vec<Fault>) {
+/// many, and nobody wants commands for all of them. Beside requested objects, only what has lost the same owner counts.
+fn narrow(case: &Case<'_>, code: Code, faults: &mut Vec<Fault>) {
     let asked = |id: ObjectId| case.limit.asks_about(case.snapshot(), id);
     let is_here =
         |fault: &Fault| asked(fault.holder) || fault.references(case).filter_map(|(_, _, link)| link.found).any(asked);
     if case.limit.has_namespaces() && faults.iter().any(is_here) {
         faults.retain(is_here);
+    } else if code == Code::OwnerAbsent && *case.limit != Limit::Everything {
+        let owner = |fault: &Fault| fault.owner(case).1;
+        let lost: FxHashSet<Symbol> = faults.iter().filter(|fault| is_here(fault)).map(owner).collect();
+        faults.retain(|fault| lost.is_empty() || lost.contains(&owner(fault)));
     }
 }
 
@@ -212,7 +222,9 @@ fn cause_of(case: &Case<'_>, object: &Object, reference: &Reference, code: Code)
             format!("{} {} {namespace}", text(reference.api_version), text(reference.kind))
         }
         Code::OwnerMalformed | Code::OwnerDuplicated => text(object.uid).to_owned(),
-        Code::OwnerAbsent => text(reference.uid).to_owned(),
+        // What deleted several owners of one kind is one cause, unless a record tells who deleted this one.
+        Code::OwnerAbsent if record_of(case, object, reference).is_some() => text(reference.uid).to_owned(),
+        Code::OwnerAbsent => format!("{} {}", text(reference.api_version), text(reference.kind)),
         // In each namespace, another object has that name.
         Code::OwnerOtherUid => {
             format!("{} {} {}", case.reference(reference), text(reference.uid), text(object.namespace))
@@ -249,8 +261,15 @@ fn finding(
         severity: severity(code, becomes, loses),
         related,
         references: first.references(case).map(|(_, reference, _)| reference).collect(),
+        missing: faults.iter().filter(|_| code == Code::OwnerAbsent).map(|fault| fault.owner(case)).collect(),
         message: match code {
             Code::OwnerUnread => unread(&unread_owners(case, faults)),
+            Code::OwnerAbsent
+                if faults.len() > 1
+                    && let Some(message) = missing(case, faults) =>
+            {
+                message
+            }
             _ => {
                 message(case, code, first, objects.len()) + &recorded(case, code, first) + &and_more(case, code, first)
             }
@@ -268,7 +287,7 @@ fn and_more(case: &Case<'_>, code: Code, fault: &Fault) -> String {
     // The message about the first reference is true of these, too.
     let told = |reference: &Reference| match code {
         Code::OwnerMalformed => String::new(),
-        Code::OwnerDuplicated => case.snapshot().text(reference.uid).to_owned(),
+        Code::OwnerDuplicated | Code::OwnerAbsent => case.snapshot().text(reference.uid).to_owned(),
         _ => cause_of(case, object, reference, code),
     };
     let mut seen: FxHashSet<String> = FxHashSet::default();
@@ -389,11 +408,9 @@ fn unread(owners: &[String]) -> String {
     }
 }
 
-/// Who deleted the owner, if a record tells.
-fn deleted_by<'a>(case: &Case<'a>, code: Code, fault: &Fault) -> Option<&'a RecordedDelete> {
+/// Who deleted the owner that a reference names, if a record tells.
+fn record_of<'a>(case: &Case<'a>, holder: &Object, reference: &Reference) -> Option<&'a RecordedDelete> {
     let snapshot = case.snapshot();
-    let holder = snapshot.object(fault.holder);
-    let reference = &holder.owners[fault.places[0]];
     let text = |symbol| snapshot.text(symbol).to_owned();
     let name = || {
         let Mapping::Served(served) = snapshot.resources.map(&text(reference.api_version), &text(reference.kind))
@@ -405,8 +422,33 @@ fn deleted_by<'a>(case: &Case<'a>, code: Code, fault: &Fault) -> Option<&'a Reco
         let (group, plural) = (resource.group.clone(), resource.plural.clone());
         Some(RecordedName { group, resource: plural, namespace, name: text(reference.name) })
     };
+    case.evidence.of(snapshot.text(reference.uid), name, holder.created.get())
+}
+
+/// The same of the first reference at fault.
+fn deleted_by<'a>(case: &Case<'a>, code: Code, fault: &Fault) -> Option<&'a RecordedDelete> {
+    let holder = case.snapshot().object(fault.holder);
     let is_gone = matches!(code, Code::OwnerAbsent | Code::OwnerOtherUid);
-    case.evidence.of(snapshot.text(reference.uid), name, holder.created.get()).filter(|_| is_gone)
+    is_gone.then(|| record_of(case, holder, &holder.owners[fault.places[0]]))?
+}
+
+/// That several owners of these dependents are missing; `None` if there is only one.
+fn missing(case: &Case<'_>, faults: &[Fault]) -> Option<String> {
+    let owners = |fault: &Fault| -> Vec<(Symbol, String, String)> {
+        let name = |(_, reference, _): (usize, Reference, ResolvedReference)| {
+            (reference.uid, case.reference(&reference), where_it_would_be(case, fault, &reference))
+        };
+        fault.references(case).map(name).collect()
+    };
+    let owners: Vec<(Symbol, String, String)> = each_once(faults.iter().flat_map(owners)).collect();
+    let (_, _, place) = owners.get(1..)?.first()?;
+    let is_shared = owners.iter().all(|(_, _, other)| other == place);
+    let names: Vec<String> = match is_shared {
+        true => owners.iter().map(|(_, name, _)| name.clone()).collect(),
+        false => owners.iter().map(|(_, name, place)| format!("{name}{place}")).collect(),
+    };
+    let place = if is_shared { place } else { "" };
+    Some(format!("{} owners are missing{place}: {}.", thousands(owners.len()), some_of(&names)))
 }
 
 /// A sentence about who deleted the owner; empty if no record tells.

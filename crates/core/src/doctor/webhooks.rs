@@ -1,6 +1,6 @@
 //! Admission webhooks that must be called before a write, and that can't be reached (S9).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     model::{ObjectId, Resource, Symbol, effects::Severity, facts::Webhook},
@@ -10,11 +10,11 @@ use crate::{
             Called, Operation, Reach, WebhookCall, Writes, reach, refuses_its_start, selects_namespace, why_unreachable,
         },
     },
-    wording::count,
+    wording::{count, each_once, grouped},
 };
 
 use super::{
-    case::{Case, FindingsBuilder, sorted},
+    case::{Case, FindingsBuilder, some_of, sorted},
     code::Code,
     collector::{Turn, Write},
     commands::one_after_another,
@@ -32,7 +32,7 @@ pub(super) fn asked<'c, 'a>(
 }
 
 /// Whether a webhook can be called for anything in scope: its selector may name other namespaces only.
-fn concerns(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[&Resource]) -> bool {
+fn concerns(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[Resource]) -> bool {
     let (Limit::Only { namespaces, .. }, Some(selector)) = (case.limit, &asked.webhook.namespaces) else { return true };
     // Other cluster-scoped objects are never exempt.
     concerned.iter().any(|resource| !resource.namespaced && resource.kind != "Namespace")
@@ -43,7 +43,7 @@ fn concerns(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[&Resource]) -
 }
 
 /// Whether a webhook is called for nothing that there is: its selector matches no namespace.
-fn selects_nothing(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[&Resource]) -> bool {
+fn selects_nothing(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[Resource]) -> bool {
     let (Some(selector), Some(namespaces)) = (&asked.webhook.namespaces, case.stage.built_in.namespaces) else {
         return false;
     };
@@ -116,85 +116,180 @@ impl Vital {
     }
 }
 
-/// Finds webhooks that can't be reached, and which writes of the collector they prevent.
+/// How sure it is that a webhook which can't be reached prevents anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Certainty {
+    Certain,
+    Doubtful,
+    /// Its selector matches nothing.
+    Idle,
+}
+
+/// A webhook that can't be reached, and what it prevents.
+struct Unreached<'c, 'a> {
+    asked: &'c WebhookCall<'a>,
+    /// What is not written without it.
+    concerned: Vec<Resource>,
+    /// The collector's writes.
+    held: Vec<&'c Turn>,
+    /// What the namespace controller would write to, in Terminating namespaces.
+    content: Vec<ObjectId>,
+    /// What controllers would remove their finalizers from.
+    releases: Vec<ObjectId>,
+    /// The writes that keep the cluster going.
+    vital: Vec<&'static Vital>,
+}
+
+/// Webhooks that can't be reached for one reason.
+struct Group<'c, 'a> {
+    webhooks: Vec<Unreached<'c, 'a>>,
+    /// The reason, as a clause.
+    why: String,
+    /// The workload that would answer, if it is scaled to 0.
+    idle: Option<ObjectId>,
+}
+
+/// Finds webhooks that can't be reached, and which writes of the collector they prevent. Those with one reason, such as
+/// a Service that is gone, are one finding.
 pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let pods = case.stage.built_in.pods.map_or(&[][..], |pods| case.stage.of_resource(pods));
     let populated: BTreeSet<Symbol> = pods.iter().map(|pod| snapshot.object(*pod).namespace).collect();
+    let mut groups: BTreeMap<(Certainty, String), Group<'_, '_>> = BTreeMap::new();
     for asked in calls.iter().filter(|asked| asked.webhook.required) {
-        let matches = |resource: &Resource, write: Write| asked.webhook.matches(resource, write.operation().name());
-        let concerned: Vec<&Resource> = snapshot
-            .resources
-            .deletable()
-            .map(|(_, resource)| resource)
-            .filter(|resource| {
-                let finalizes =
-                    resource.kind == "Namespace" && asked.webhook.matches_part(resource, "finalize", "UPDATE");
-                matches(resource, Write::Delete) || matches(resource, Write::References) || finalizes
-            })
-            .collect();
         let vital: Vec<&Vital> = VITAL.iter().filter(|vital| vital.needs(case, asked.webhook, &populated)).collect();
-        let others: Vec<Resource> = match concerned.is_empty() && *case.limit == Limit::Everything {
-            true => {
-                let whole = vital.iter().filter(|vital| vital.writes.part.is_empty());
-                whole.map(|vital| vital.writes.resource()).take(1).collect()
-            }
-            false => Vec::new(),
-        };
-        let concerned: Vec<&Resource> = concerned.into_iter().chain(&others).collect();
+        let concerned = concerned(case, asked, &vital);
         if concerned.is_empty() || !concerns(case, asked, &concerned) {
             continue;
         }
         let backend = asked.webhook.backend.as_ref();
-        let (lack, is_certain) = match reach(case.stage, backend, &mut findings.wanted) {
-            Reach::Unreachable(lack) => (lack, true),
-            Reach::Doubtful(lack) => (lack, false),
+        let (lack, certainty) = match reach(case.stage, backend, &mut findings.wanted) {
+            Reach::Unreachable(lack) => (lack, Certainty::Certain),
+            Reach::Doubtful(lack) => (lack, Certainty::Doubtful),
             Reach::Served { .. } | Reach::Outside | Reach::Unknown => continue,
         };
-        let (why, idle) = why_unreachable(case.stage, backend, lack, &mut findings.wanted);
-        if vital.is_empty() && selects_nothing(case, asked, &concerned) {
-            let consequence = "It selects none of the namespaces that exist, so it prevents nothing now.".to_owned();
-            let finding = finding(case, asked, &why, &concerned, Kept::default());
-            findings.findings.push(Finding { severity: Severity::Note, consequence, ..finding });
-            continue;
+        let is_idle = vital.is_empty() && selects_nothing(case, asked, &concerned);
+        let certainty = if is_idle { Certainty::Idle } else { certainty };
+        let mut unreached =
+            Unreached { asked, concerned, held: vec![], content: vec![], releases: vec![], vital: vec![] };
+        if certainty == Certainty::Certain {
+            unreached.vital = vital;
+            unreached.keep(case, turns);
+            findings.refused.extend(unreached.held.iter().map(|turn| turn.object));
         }
-        if !is_certain {
-            let finding = finding(case, asked, &why, &concerned, Kept::default());
-            findings.findings.push(Finding { severity: Severity::Warning, ..finding });
-            continue;
+        let group = groups.entry((certainty, lack.describe(backend))).or_insert_with(|| {
+            let (why, idle) = why_unreachable(case.stage, backend, lack, &mut findings.wanted);
+            Group { webhooks: Vec::new(), why, idle }
+        });
+        group.webhooks.push(unreached);
+    }
+    for ((certainty, cause), group) in groups {
+        let mut finding = finding(case, &cause, &group);
+        match certainty {
+            Certainty::Certain => start(case, &group, &mut finding),
+            Certainty::Doubtful => finding.severity = Severity::Warning,
+            Certainty::Idle => {
+                finding.severity = Severity::Note;
+                finding.consequence = match group.webhooks.len() {
+                    1 => "It selects none of the namespaces that exist, so it prevents nothing now.",
+                    _ => "They select none of the namespaces that exist, so they prevent nothing now.",
+                }
+                .to_owned();
+            }
         }
+        findings.findings.push(finding);
+    }
+}
+
+/// What is not deleted or changed without a webhook; or else the first of what the cluster needs.
+fn concerned(case: &Case<'_>, asked: &WebhookCall<'_>, vital: &[&Vital]) -> Vec<Resource> {
+    let is_concerned = |resource: &&Resource| {
+        let matches = |write: Write| asked.webhook.matches(resource, write.operation().name());
+        let finalizes = resource.kind == "Namespace" && asked.webhook.matches_part(resource, "finalize", "UPDATE");
+        matches(Write::Delete) || matches(Write::References) || finalizes
+    };
+    let resources = case.snapshot().resources.deletable().map(|(_, resource)| resource);
+    let concerned: Vec<Resource> = resources.filter(is_concerned).cloned().collect();
+    if !concerned.is_empty() || *case.limit != Limit::Everything {
+        return concerned;
+    }
+    let whole = vital.iter().filter(|vital| vital.writes.part.is_empty());
+    whole.map(|vital| vital.writes.resource()).take(1).collect()
+}
+
+/// Starts what is behind the Service of some webhooks first.
+fn start(case: &Case<'_>, group: &Group<'_, '_>, finding: &mut Finding) {
+    let Some(start) = case.start(group.idle) else { return };
+    let refuses = |webhook: &Unreached<'_, '_>| {
+        group.idle.is_some_and(|workload| refuses_its_start(case.stage, webhook.asked.webhook, workload))
+    };
+    if group.webhooks.iter().any(refuses) {
+        // The webhook must allow that first.
+        let allow = &mut finding.remedies[0];
+        allow.what = format!(
+            "{}; then {}, which the webhook refuses before; set failurePolicy to Fail again once it answers",
+            allow.what, start.what
+        );
+        allow.commands = one_after_another(allow.commands.drain(..).chain(start.commands)).into_iter().collect();
+    } else {
+        finding.remedies.insert(0, start);
+    }
+}
+
+impl<'c> Unreached<'c, '_> {
+    fn matches(&self, resource: &Resource, write: Write) -> bool {
+        self.asked.webhook.matches(resource, write.operation().name())
+    }
+
+    /// Finds what it keeps from being written to.
+    fn keep(&mut self, case: &Case<'_>, turns: &'c [Turn]) {
+        let (snapshot, asked) = (case.snapshot(), self.asked);
         let resource_of = |id: ObjectId| snapshot.resources.get(snapshot.object(id).resource);
         let refuses = |turn: &&Turn| {
-            matches(resource_of(turn.object), turn.write) && asked.called_for(case.stage, turn.object) != Called::No
+            self.matches(resource_of(turn.object), turn.write)
+                && asked.called_for(case.stage, turn.object) != Called::No
         };
-        let held: Vec<&Turn> = turns.iter().filter(refuses).collect();
-        findings.refused.extend(held.iter().map(|turn| turn.object));
+        let held = turns.iter().filter(refuses).collect();
         // What is terminating already waits for more than that.
         let mut content = case.projection.refused_by(BlockedBy::Webhook(asked.configuration, asked.place as u32));
         let finalized: Vec<ObjectId> = content.iter().copied().filter(|id| snapshot.is_namespace(*id)).collect();
         content.extend(content_to_refuse(case, asked));
         let content = sorted(content.into_iter().filter(|id| !snapshot.object(*id).terminating()));
         let is_kept = |id: &ObjectId| {
-            matches(resource_of(*id), Write::References) && asked.called_for(case.stage, *id) == Called::Yes
+            self.matches(resource_of(*id), Write::References) && asked.called_for(case.stage, *id) == Called::Yes
         };
         let mut releases: Vec<ObjectId> = case.held_by_controllers().filter(is_kept).collect();
         releases.extend(finalized.into_iter().filter(|id| snapshot.object(*id).terminating() && content.is_empty()));
-        let mut finding =
-            finding(case, asked, &why, &concerned, Kept { held: &held, content: &content, releases, vital });
-        match case.start(idle) {
-            // The webhook must allow that first.
-            Some(start) if idle.is_some_and(|workload| refuses_its_start(case.stage, asked.webhook, workload)) => {
-                let allow = &mut finding.remedies[0];
-                allow.what = format!(
-                    "{}; then {}, which the webhook refuses before; set failurePolicy to Fail again once it answers",
-                    allow.what, start.what
-                );
-                allow.commands =
-                    one_after_another(allow.commands.drain(..).chain(start.commands)).into_iter().collect();
-            }
-            start => drop(finding.remedies.splice(..0, start)),
+        (self.held, self.content, self.releases) = (held, content, releases);
+    }
+
+    /// Whether it keeps objects from being written to that are to be written to now.
+    fn keeps(&self) -> bool {
+        !(self.held.is_empty() && self.content.is_empty() && self.releases.is_empty())
+    }
+
+    fn severity(&self, case: &Case<'_>) -> Severity {
+        let Webhook { selective, conditional, .. } = self.asked.webhook;
+        let populated = self.concerned.iter().any(|resource| {
+            let id = case.snapshot().resources.by_group_plural(&resource.group, &resource.plural);
+            id.is_some_and(|id| !case.stage.of_resource(id).is_empty())
+        });
+        let is_severe = !self.vital.is_empty() || self.keeps() || populated && !selective && !conditional;
+        if is_severe { Severity::Error } else { Severity::Warning }
+    }
+
+    /// What is done with the objects that it concerns.
+    fn asked_before(&self) -> &'static str {
+        self.asked.webhook.asked_before(self.concerned.iter())
+    }
+
+    /// The kinds that it concerns.
+    fn kinds(&self) -> String {
+        let names: Vec<String> = self.concerned.iter().map(Resource::full_name).collect();
+        match names.as_slice() {
+            few @ ([] | [_] | [_, _] | [_, _, _]) => few.join(", "),
+            many => format!("{} and {} more kinds", many[..2].join(", "), many.len() - 2),
         }
-        findings.findings.push(finding);
     }
 }
 
@@ -255,54 +350,84 @@ fn content_to_refuse(case: &Case<'_>, asked: &WebhookCall<'_>) -> Vec<ObjectId> 
     content.filter(is_refused).collect()
 }
 
-/// What a webhook keeps from being written to.
-#[derive(Default)]
-struct Kept<'k> {
-    /// By the collector.
-    held: &'k [&'k Turn],
-    /// By the namespace controller, in Terminating namespaces.
-    content: &'k [ObjectId],
-    /// By controllers that would remove their finalizers.
-    releases: Vec<ObjectId>,
-    /// By what keeps the cluster going.
-    vital: Vec<&'k Vital>,
+/// Before what the API server must call these webhooks: `the webhook NAME before it deletes or changes pods`.
+fn calls_before(webhooks: &[&Unreached<'_, '_>]) -> String {
+    let its = if webhooks.len() == 1 { "its" } else { "their" };
+    let writes = |webhook: &Unreached<'_, '_>| {
+        let selective = match (webhook.asked.webhook.selective, webhook.asked.webhook.conditional) {
+            (_, true) => format!(", as far as {its} matchConditions and selectors match"),
+            (true, false) => format!(", as far as {its} selectors match"),
+            (false, false) => String::new(),
+        };
+        format!("before it {} {}{selective}", webhook.asked_before(), webhook.kinds())
+    };
+    let clauses = grouped(webhooks.iter().map(|webhook| (writes(webhook), webhook.asked.webhook.name.as_str())));
+    let clause = |(writes, names): &(String, Vec<&str>)| {
+        let names: Vec<&str> = each_once(names.iter().copied()).collect();
+        let webhooks = if names.len() == 1 { "the webhook" } else { "the webhooks" };
+        format!("{webhooks} {} {writes}", some_of(&names))
+    };
+    let said: Vec<String> = clauses.iter().map(clause).collect();
+    match said.as_slice() {
+        [first, second] => format!("{first}, and {second}"),
+        said => some_of(said),
+    }
 }
 
-fn finding(
-    case: &Case<'_>,
-    asked: &WebhookCall<'_>,
-    why: &str,
-    concerned: &[&Resource],
-    Kept { held, content, releases, vital }: Kept<'_>,
-) -> Finding {
+/// What follows from webhooks that keep nothing back now, once something is to be written.
+fn no_writes(webhooks: &[&Unreached<'_, '_>], is_alone: bool) -> Option<String> {
+    let first = webhooks.first()?;
+    let kinds: Vec<String> =
+        webhooks.iter().map(|webhook| webhook.kinds()).collect::<BTreeSet<_>>().into_iter().collect();
+    let them = if is_alone { "them".to_owned() } else { some_of(&kinds) };
+    if webhooks.iter().all(|webhook| webhook.asked.webhook.conditional) {
+        let its = if webhooks.len() == 1 { "its" } else { "their" };
+        return Some(format!("Requests that {its} matchConditions don't exempt fail: perhaps the collector's, too."));
+    }
+    let before = first.asked_before();
+    let before = if webhooks.iter().all(|webhook| webhook.asked_before() == before) { before } else { "" };
+    Some(match before {
+        "deletes" => {
+            format!("No client can delete {them}, including the collector: it cannot collect anything of these kinds.")
+        }
+        "finalizes" => "A namespace that is deleted stays Terminating, also once it is empty.".to_owned(),
+        "changes" => format!(
+            "No client can change {them}: controllers cannot remove their finalizers, nor the collector owner \
+             references."
+        ),
+        _ => format!(
+            "No client can delete or change {them}, including the collector: it cannot collect anything of these kinds."
+        ),
+    })
+}
+
+/// `cause` is the same in every look.
+fn finding(case: &Case<'_>, cause: &str, group: &Group<'_, '_>) -> Finding {
     let snapshot = case.snapshot();
-    let object = snapshot.object(asked.configuration);
-    let names: Vec<String> = concerned.iter().map(|resource| resource.full_name()).collect();
-    let of = match names.as_slice() {
-        [] => String::new(),
-        few @ ([_] | [_, _] | [_, _, _]) => few.join(", "),
-        many => format!("{} and {} more kinds", many[..2].join(", "), many.len() - 2),
-    };
-    let asked_before = asked.webhook.asked_before(concerned.iter().copied());
-    let selective = match (asked.webhook.selective, asked.webhook.conditional) {
-        (_, true) => ", as far as its matchConditions and selectors match",
-        (true, false) => ", as far as its selectors match",
-        (false, false) => "",
-    };
+    let mut webhooks: Vec<&Unreached<'_, '_>> = group.webhooks.iter().collect();
+    webhooks.sort_by_cached_key(|webhook| (snapshot.short_name(webhook.asked.configuration), webhook.asked.place));
+    let one = webhooks.len() == 1;
+    let pick = |singular: &'static str, plural: &'static str| if one { singular } else { plural };
+    let until = pick("until the webhook answers or is removed", "until the webhooks answer or are removed");
     // Nothing here evaluates matchConditions: they may exempt the controllers.
-    let are = if asked.webhook.conditional { "may be" } else { "are" };
-    let mut related = sorted(held.iter().flat_map(|turn| [Some(turn.object), turn.waiting]).flatten());
+    let is_exempt = |webhook: &&Unreached<'_, '_>| webhook.asked.webhook.conditional;
+    let are = if webhooks.iter().filter(|webhook| webhook.keeps()).all(is_exempt) { "may be" } else { "are" };
+    let held = webhooks.iter().flat_map(|webhook| &webhook.held);
+    let mut related = sorted(held.flat_map(|turn| [Some(turn.object), turn.waiting]).flatten());
+    let content = sorted(webhooks.iter().flat_map(|webhook| webhook.content.iter().copied()));
+    let releases = sorted(webhooks.iter().flat_map(|webhook| webhook.releases.iter().copied()));
     let live = |id: &&ObjectId| !snapshot.object(**id).terminating() && case.projection.goes(**id);
     let deleted: Vec<ObjectId> = related.iter().filter(live).copied().collect();
     let fires = deleted.len() + case.goes_below(&deleted).len();
     let mut then: Vec<String> = Vec::new();
-    if !held.is_empty() {
+    if !related.is_empty() {
         let names = case.names(&related, None);
         then.push(format!("The collector's requests for {names} {are} rejected, and it retries forever."));
     }
     if fires > 0 {
         let those = count(fires, "existing object", "existing objects");
-        then.push(format!("Once the webhook answers or is removed, it deletes {those}. Decide about that first."));
+        let once = pick("Once the webhook answers or is removed", "Once the webhooks answer or are removed");
+        then.push(format!("{once}, it deletes {those}. Decide about that first."));
     }
     if !content.is_empty() {
         let is_emptied = |id: &&ObjectId| {
@@ -313,9 +438,8 @@ fn finding(
             case.stage.built_in.namespaces.map_or(&[][..], |namespaces| case.stage.of_resource(namespaces));
         let emptied: Vec<ObjectId> = namespaces.iter().filter(is_emptied).copied().collect();
         then.push(format!(
-            "The namespace controller's requests for {} {are} rejected: {} {} Terminating until the webhook answers \
-             or is removed.",
-            case.names(content, None),
+            "The namespace controller's requests for {} {are} rejected: {} {} Terminating {until}.",
+            case.names(&content, None),
             case.names(&emptied, None),
             if emptied.len() == 1 { "stays" } else { "stay" },
         ));
@@ -323,65 +447,49 @@ fn finding(
     }
     if !releases.is_empty() {
         then.push(format!(
-            "{}: {} Terminating until the webhook answers or is removed.",
+            "{}: {} Terminating {until}.",
             case.cannot_be_released(&releases),
             if releases.len() == 1 { "it stays" } else { "they stay" },
         ));
+        related.extend(&releases);
     }
+    let vital = webhooks.iter().flat_map(|webhook| webhook.vital.iter().map(|it| it.follows(webhook.asked.webhook)));
+    let vital: Vec<String> = each_once(vital).collect();
     if !vital.is_empty() {
-        let each: Vec<String> = vital.iter().map(|vital| vital.follows(asked.webhook)).collect();
-        then.push(format!("The cluster itself needs such writes: {}.", each.join("; ")));
+        then.push(format!("The cluster itself needs such writes: {}.", vital.join("; ")));
     }
-    if then.is_empty() {
-        then.push(
-            match asked_before {
-                _ if asked.webhook.conditional => {
-                    "Requests that its matchConditions don't exempt fail: perhaps the collector's, too."
-                }
-                "deletes" => {
-                    "No client can delete them, including the collector: it cannot collect anything of these kinds."
-                }
-                "finalizes" => "A namespace that is deleted stays Terminating, also once it is empty.",
-                "changes" => {
-                    "No client can change them: controllers cannot remove their finalizers, nor the collector owner \
-                 references."
-                }
-                _ => {
-                    "No client can delete or change them, including the collector: it cannot collect anything of these \
-                 kinds."
-                }
-            }
-            .to_owned(),
-        );
-    }
-    related.extend(&releases);
-    let related = sorted(related);
-    let populated = concerned.iter().any(|resource| {
-        let id = snapshot.resources.by_group_plural(&resource.group, &resource.plural);
-        id.is_some_and(|id| !case.stage.of_resource(id).is_empty())
-    });
-    let severe = !vital.is_empty()
-        || !related.is_empty()
-        || (populated && !asked.webhook.selective && !asked.webhook.conditional);
+    let others: Vec<&Unreached<'_, '_>> =
+        webhooks.iter().copied().filter(|webhook| !webhook.keeps() && webhook.vital.is_empty()).collect();
+    then.extend(no_writes(&others, then.is_empty()));
+    let places = grouped(webhooks.iter().map(|webhook| (webhook.asked.configuration, webhook.asked.place)));
+    let commands = case.commands();
     Finding {
-        severity: if severe { Severity::Error } else { Severity::Warning },
-        objects: vec![asked.configuration],
-        related,
+        severity: webhooks.iter().map(|webhook| webhook.severity(case)).min().unwrap_or(Severity::Warning),
+        objects: places.iter().map(|(configuration, _)| *configuration).collect(),
+        webhooks: webhooks.iter().map(|webhook| (webhook.asked.configuration, webhook.asked.place)).collect(),
+        related: sorted(related),
         message: format!(
-            "The API server must call the webhook {} before it {asked_before} {of}{selective}; {why}.",
-            asked.webhook.name
+            "The API server must call {}; {}.",
+            calls_before(&webhooks),
+            if one { group.why.clone() } else { group.why.replacen("its ", "their ", 1) },
         ),
         consequence: then.join(" "),
         remedies: vec![
             Remedy::new(
-                "allow writes while the webhook is unreachable: they are then not checked",
-                case.commands().let_pass(asked.configuration, asked.place),
+                pick(
+                    "allow writes while the webhook is unreachable: they are then not checked",
+                    "allow writes while the webhooks are unreachable: they are then not checked",
+                ),
+                places.iter().filter_map(|(configuration, places)| commands.let_pass(*configuration, places)),
             ),
             Remedy::new(
-                "delete the configuration and keep a copy, if its application is no longer installed",
-                case.commands().take_away(asked.configuration),
+                match places.len() {
+                    1 => "delete the configuration and keep a copy, if its application is no longer installed",
+                    _ => "delete the configurations and keep a copy, if their application is no longer installed",
+                },
+                places.iter().filter_map(|(configuration, _)| commands.take_away(*configuration)),
             ),
         ],
-        ..Finding::of(Code::WebhookUnreachable, format!("{} {}", snapshot.text(object.uid), asked.webhook.name))
+        ..Finding::of(Code::WebhookUnreachable, cause)
     }
 }

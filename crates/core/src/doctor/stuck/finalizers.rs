@@ -19,7 +19,7 @@ use crate::{
     document::rfc3339,
     model::{
         ObjectId, ResourceId, Symbol,
-        effects::{EffectKind, Naming, Pause, Severity, When, known_finalizer},
+        effects::{EffectKind, Naming, Pause, Severity, When, known_finalizer, known_users},
     },
     plan::{OutsideEffect, effects_of},
     server::OwnDelete,
@@ -30,7 +30,7 @@ use crate::{
         liveness::of_controller_manager,
         managed_by_another,
     },
-    wording::{count, thousands},
+    wording::{count, each_once, thousands},
 };
 
 use super::concern::{Concern, it, may_be_at_work, objects, since, waiting_for, waiting_in_the_foreground, waits};
@@ -41,8 +41,9 @@ const NAMED: usize = 8;
 /// A finalizer that blocks an object, and who should remove it.
 type Hold = (Symbol, Arc<FinalizerController>);
 
-/// The finalizers that block objects of one kind.
-type Group = (ResourceId, Vec<Hold>);
+/// The finalizers that block objects, and the kind of these if it is Kubernetes' own, or something is known of that:
+/// what removes it, or who uses them. Of others, one controller is the cause, whatever their kinds.
+type Group = (Option<ResourceId>, Vec<Hold>);
 
 /// Finds terminating objects with a finalizer that no running controller is known to remove. `causes` are the objects
 /// that wait for more than other objects.
@@ -57,10 +58,19 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, causes: &[(ObjectId, St
         if holds.is_empty() {
             continue;
         }
-        groups.entry((object.resource, holds)).or_default().push(id);
+        let kind = case.snapshot().resources.get(object.resource);
+        let is_known = |(finalizer, _): &Hold| {
+            let finalizer = case.snapshot().text(*finalizer);
+            known_finalizer(finalizer, &kind.group, &kind.kind).is_some()
+                || known_users(finalizer, &kind.kind).next().is_some()
+        };
+        let kind = (kind.is_kubernetes() || holds.iter().any(is_known)).then_some(object.resource);
+        groups.entry((kind, holds)).or_default().push(id);
     }
-    for (group, objects) in groups {
-        if let Some(finding) = finding(case, findings, group, objects) {
+    for ((kind, holds), objects) in groups {
+        if let Some(mut finding) = finding(case, findings, &holds, objects) {
+            let kind = kind.map(|kind| case.snapshot().resources.get(kind).full_name());
+            finding.cause = format!("{} {}", kind.unwrap_or_default(), finding.cause);
             findings.explain(finding);
         }
     }
@@ -109,13 +119,12 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
 fn finding(
     case: &Case<'_>,
     findings: &mut FindingsBuilder,
-    (resource, holds): Group,
+    holds: &[Hold],
     mut objects: Vec<ObjectId>,
 ) -> Option<Finding> {
     let snapshot = case.snapshot();
-    let kind = snapshot.resources.get(resource);
     objects.iter().for_each(|id| case.stage.read_what_may_name(&mut findings.wanted, *id));
-    let users = Users::of(case, &holds, &objects);
+    let users = Users::of(case, holds, &objects);
     // Its controller runs, or nothing shows that a known controller doesn't.
     let expected = |(_, controller): &Hold| {
         let is_known = controller.name.is_some() && !controller.is_away();
@@ -170,7 +179,7 @@ fn finding(
         Code::ArmedDeletion => {
             let its = if objects.len() == 1 { "its" } else { "their" };
             let what = fires.describe(&objects);
-            let again = to_install(case, &holds, " Then install or repair {}:");
+            let again = to_install(case, holds, " Then install or repair {}:");
             let lost = fires.losses.told(case, true);
             if let Some(paused) = paused {
                 format!("Once {}, {what}.{lost}{waiting}", paused.until())
@@ -183,7 +192,7 @@ fn finding(
         }
         Code::SlowFinalizer => {
             let (they_are, their) = if objects.len() == 1 { ("It is", "its") } else { ("They are", "their") };
-            match why(case, &holds, &users, &objects) {
+            match why(case, holds, &users, &objects) {
                 None if !is_refused && !is_unseen => format!(
                     "{they_are} deleted once {their} controller is done; the controller's log says why that takes so \
                      long.{waiting}"
@@ -197,7 +206,7 @@ fn finding(
         _ => {
             let removed = if holds.len() > 1 { "all of them are removed" } else { "the finalizer is removed" };
             let (stays, below, again) =
-                (stays(&objects), subtree(case, &objects), to_install(case, &holds, " Install or repair {} first:"));
+                (stays(&objects), subtree(case, &objects), to_install(case, holds, " Install or repair {} first:"));
             format!("{stays} until {removed}.{waiting}{below}{again}")
         }
     };
@@ -211,28 +220,28 @@ fn finding(
         severity: match code {
             // It takes its time.
             Code::SlowFinalizer
-                if !is_unseen && !is_refused && lacks(&holds).is_none() && users.to_delete(case).is_empty() =>
+                if !is_unseen && !is_refused && lacks(holds).is_none() && users.to_delete(case).is_empty() =>
             {
                 Severity::Note
             }
             _ if unverified && can_be_seen || young => code.severity().max(Severity::Warning),
             _ => code.severity(),
         },
-        message: message(case, &holds, &users, &objects)
+        message: message(case, holds, &users, &objects)
             + match holds.len() {
                 _ if !young => "",
                 1 => " The controller that removes it may still be working.",
                 _ => " The controllers that remove them may still be working.",
             },
         consequence,
-        remedies: remedies(case, code, &holds, &users, &fires, &objects, &related),
+        remedies: remedies(case, code, holds, &users, &fires, &objects, &related),
         related: {
             let lost = fires.losses.objects().filter(|id| !objects.contains(id) && !related.contains(id));
             let lost: Vec<ObjectId> = lost.collect();
             [related, lost].concat()
         },
         objects,
-        ..Finding::of(code, format!("{} {}", kind.full_name(), one_cause(&controllers)))
+        ..Finding::of(code, one_cause(&controllers))
     })
 }
 
@@ -337,6 +346,10 @@ impl Users {
                 let found = keepers.found.into_iter().map(|user| case.stage.known_as(user, |_| true));
                 users.found.entry(id).or_default().extend(found);
             }
+        }
+        // Several finalizers may be there for one.
+        for found in users.found.values_mut() {
+            *found = each_once(found.iter().copied()).collect();
         }
         users
     }

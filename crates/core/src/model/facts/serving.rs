@@ -242,6 +242,13 @@ sparse! {
     }
 }
 
+impl ApiServiceFacts {
+    /// What it serves: `metrics.k8s.io/v1beta1`.
+    pub(crate) fn group_version(&self) -> String {
+        format!("{}/{}", self.group, self.version)
+    }
+}
+
 impl ServiceCidrFacts {
     /// Whether one of its ranges contains an address.
     pub fn contains(&self, address: IpAddr) -> bool {
