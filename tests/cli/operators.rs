@@ -426,3 +426,31 @@ fn what_an_object_lists_or_marks_may_go_with_it() {
     }
     says_not(&with(json!({}), &data, ""), &["it may delete"]);
 }
+
+/// What a controller does that runs, and of which nothing else is known, nobody knows: gates count it.
+#[test]
+fn a_controller_that_runs_may_do_anything() {
+    let keeper = held(LOCKER, "bank", "bank.dev/keys", "locksmith", json!({}));
+    let all = [keeper, running("locksmith"), at_ten()];
+    let of = |gate: &str| on(&all, &format!("plan locker/bank -n vault {gate}"));
+    let ran = of("");
+    says(&ran, &["WAITS: ", "what the controller of bank.dev/keys does is not known"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    for gate in ["--deny-effect=unknown", "--fail-on=external", "--fail-on=waits"] {
+        let ran = of(gate);
+        says(&ran, &["REFUSED: "]);
+        assert_eq!(ran.code, 2, "{ran}");
+    }
+}
+
+/// What hangs on a controller that may be the one goes later, if that removes its finalizer: nothing else is open.
+#[test]
+fn what_is_below_goes_if_a_controller_removes_its_finalizer() {
+    let keeper = object(LOCKER, "bank", json!({"finalizers": ["bank.dev/locker"]}));
+    let door = object(("v1", "ConfigMap"), "door", json!({"ownerReferences": owners(LOCKER, &["bank"])}));
+    let all = [keeper, door, running("locker-controller"), at_ten()];
+    let ran = on(&all, "plan locker/bank -n vault");
+    says(&ran, &["DEPENDS: ", "» later", "if the controller removes finalizer bank.dev/locker"]);
+    says_not(&ran, &["cannot be foreseen", "could not be read"]);
+    assert_eq!(ran.code, 2, "{ran}");
+}

@@ -19,7 +19,7 @@ pub use verdict::VerdictJson;
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::render::words::{count_kinds, kinds_of};
 use gc_core::{
@@ -27,7 +27,9 @@ use gc_core::{
     doctor::commands::Commands,
     graph::OwnerGraph,
     model::{ObjectId, Snapshot, effects::EffectKind},
-    plan::{Because, GateViolation, Kept, Outcome, OutsideEffect, Plan, Summary, UnlistedContents, Verdict},
+    plan::{
+        Because, GateViolation, Kept, Outcome, OutcomeKind, OutsideEffect, Plan, Summary, UnlistedContents, Verdict,
+    },
     server::Propagation,
     simulate::{Cause, Cut, Start, State},
     wording::some_of,
@@ -68,6 +70,8 @@ pub struct PlanView<'a> {
     by_object: FxHashMap<ObjectId, &'a Outcome>,
     /// What only the second end does to objects.
     later: FxHashMap<ObjectId, &'a Outcome>,
+    /// What the second end deletes.
+    deleted_later: FxHashSet<ObjectId>,
     effects: FxHashMap<ObjectId, Vec<&'a OutsideEffect>>,
 }
 
@@ -84,6 +88,8 @@ impl<'a> PlanView<'a> {
         for effect in plan.all_effects() {
             effects.entry(effect.object).or_default().push(effect);
         }
+        let second = plan.then.iter().flat_map(|then| &then.outcomes);
+        let deleted_later = second.filter(|outcome| outcome.kind == OutcomeKind::Deleted);
         PlanView {
             snapshot,
             graph,
@@ -101,6 +107,7 @@ impl<'a> PlanView<'a> {
             cuts: plan.request.cuts.iter().map(|cut| (cut.object, cut)).collect(),
             by_object: plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect(),
             later: plan.later().map(|outcome| (outcome.object, outcome)).collect(),
+            deleted_later: deleted_later.map(|outcome| outcome.object).collect(),
             effects,
         }
     }
@@ -124,6 +131,11 @@ impl<'a> PlanView<'a> {
     /// What the second end alone does to an object.
     fn later(&self, object: ObjectId) -> Option<&'a Outcome> {
         self.later.get(&object).copied()
+    }
+
+    /// Whether the second end deletes an object.
+    fn goes_later(&self, object: ObjectId) -> bool {
+        self.deleted_later.contains(&object)
     }
 
     /// What a line about an object shows: its outcome, and if only the second end removes it, that.

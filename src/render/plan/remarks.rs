@@ -50,7 +50,8 @@ pub(super) fn fate(outcome: &Outcome) -> Fate {
 
 /// The fate that is shown of an object.
 pub(super) fn fate_of(view: &PlanView<'_>, shown: &Outcome) -> Fate {
-    if view.later(shown.object).is_some() { Fate::Later } else { fate(shown) }
+    let is_later = view.later(shown.object).is_some() || released_by(view, shown).is_some();
+    if is_later { Fate::Later } else { fate(shown) }
 }
 
 /// The remarks on an outcome; none if the word says enough.
@@ -74,9 +75,10 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
         OutcomeKind::Unblocked => vec!["no longer blocks its owner".to_owned()],
         OutcomeKind::Unchanged if outcome.uncertain.is_some_and(Uncertainty::has_alternatives) => Vec::new(),
         OutcomeKind::Unchanged if loses_finalizer => vec!["loses a finalizer, and is not deleted".to_owned()],
-        OutcomeKind::Unchanged if outcome.is_assumed() => {
-            vec!["depends on something that cannot be foreseen".to_owned()]
-        }
+        OutcomeKind::Unchanged if outcome.is_assumed() => match released_by(view, outcome) {
+            Some(held) => vec![if_released(view, held)],
+            None => vec!["depends on something that cannot be foreseen".to_owned()],
+        },
         OutcomeKind::Unchanged => vec![unread(view, outcome.object)],
     };
     let lost = (Tone::Error, effects::losses(view, outcome).join("; "));
@@ -94,6 +96,37 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
     let plain = own.into_iter().chain(effects::remarks(view, outcome)).chain(doubt);
     let all = std::iter::once(lost).chain(plain.map(|remark| (Tone::Plain, remark)));
     all.filter(|(_, remark)| !remark.is_empty()).collect()
+}
+
+/// The object above one that is deleted only if a controller removes a finalizer from that: it may, or may not.
+fn released_by<'v>(view: &PlanView<'v>, outcome: &Outcome) -> Option<&'v Outcome> {
+    if outcome.kind != OutcomeKind::Unchanged || outcome.state.is_some() || !view.goes_later(outcome.object) {
+        return None;
+    }
+    let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([outcome.object]);
+    let mut open = vec![outcome.object];
+    while let Some(object) = open.pop() {
+        let owners = view.snapshot.object(object).owners.iter().filter_map(|owner| view.snapshot.by_uid(owner.uid));
+        for owner in owners.filter(|owner| seen.insert(*owner)).collect::<Vec<_>>() {
+            let above = view.outcome(owner).filter(|above| above.state == Some(State::Unknown));
+            if above.is_some_and(|above| above.held_by.iter().any(|holder| holder.finalizer().is_some())) {
+                return above;
+            }
+            open.push(owner);
+        }
+    }
+    None
+}
+
+/// What must happen to an object before what is below it is deleted.
+fn if_released(view: &PlanView<'_>, held: &Outcome) -> String {
+    let finalizers = held.held_by.iter().filter_map(|holder| holder.finalizer());
+    let finalizers: Vec<&str> = finalizers.map(|finalizer| view.snapshot.text(finalizer)).collect();
+    match finalizers.as_slice() {
+        [finalizer] => format!("if the controller removes finalizer {finalizer}"),
+        [first, rest @ ..] => format!("if the controllers remove finalizer {first}{}", and_more(rest.len())),
+        [] => String::new(),
+    }
 }
 
 /// Why an outcome is not certain, as a clause.

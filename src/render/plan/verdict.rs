@@ -749,7 +749,7 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
             format!("{objects} {stays} Terminating until {}", until_both_ends(view))
         }
         ReasonKind::Open(Uncertainty::Effect) => {
-            format!("what is lost with {} could not be read", view.by_kind(reason.objects.iter().copied()))
+            format!("what is lost with {} is not known", view.by_kind(reason.objects.iter().copied()))
         }
         ReasonKind::Open(Uncertainty::Gap)
             if let [definition] = reason.objects.as_slice()

@@ -24,7 +24,7 @@ pub enum Uncertainty {
     Assumption,
     /// An outcome rests on the assumption that no webhook or policy refuses a write.
     Refusal,
-    /// What is lost with an object could not be read; no outcome has this.
+    /// What is lost with an object is not known, or could not be read; no outcome has this.
     Effect,
 }
 
@@ -130,7 +130,7 @@ impl Uncertainty {
                 otherwise: Otherwise::More,
                 incomplete: false,
                 reason: [""; 2],
-                short: "what is lost could not be read",
+                short: "what is lost is not known",
                 remark: "",
             },
         }

@@ -157,7 +157,7 @@ impl SideEffects<'_, '_> {
                 return self.add_unread(object, EffectKind::ObjectsDeleted, message, listed);
             }
             if claims.is_empty() {
-                let message = format!("what {controllers} of {finalizers} {do_it} outside the cluster is not known");
+                let message = format!("what {controllers} of {finalizers} {do_it} is not known");
                 return self.add(object, EffectKind::Unknown, message);
             }
             let names: Vec<String> = claims.iter().map(|claim| snapshot.short_name(*claim)).collect();
