@@ -1,6 +1,11 @@
 //! 0: fine; 1: the command failed; 2: the command succeeded and found a problem.
 
-use super::run::{LEFTOVERS, Ran, gc, on_shop, run_with, words};
+use serde_json::json;
+
+use super::{
+    agree::{claim, object, on, owners, says},
+    run::{LEFTOVERS, Ran, gc, on_shop, run_with, words},
+};
 
 #[test]
 fn fine() {
@@ -128,6 +133,21 @@ fn a_sweep_that_leaves_something_stuck() {
         let ran = gc(&[&["sweep", "--dry-run", "--from", LEFTOVERS], &words(line)[..]].concat());
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{line}: {ran}");
     }
+}
+
+/// A dry run ends as a plan does where data would be lost, and says first how to keep it.
+#[test]
+fn a_sweep_that_would_lose_data() {
+    let gone = owners(("apps/v1", "Deployment"), &["gone"]);
+    let mut lost = claim("nobody").to_vec();
+    lost[0]["metadata"]["ownerReferences"] = gone.clone();
+    lost.push(object(("v1", "Secret"), "key", json!({ "ownerReferences": gone })));
+    let ran = on(&lost, "sweep --dry-run");
+    says(&ran, &["DATA LOSS: ", "to keep the data, set the reclaim policy of its volume to Retain first"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert_eq!(on(&lost, "sweep --dry-run secret/key -n vault").code, 0);
+    lost[1]["spec"]["persistentVolumeReclaimPolicy"] = json!("Retain");
+    assert_eq!(on(&lost, "sweep --dry-run").code, 0);
 }
 
 /// If unread objects could change what a sweep does, it exits with 1, but still prints what is certain, and why the

@@ -36,7 +36,7 @@ use gc_cluster::{
 use gc_core::{
     command_line::{ShellCommand, is_label},
     model::{Identity, ObjectId},
-    plan::Plan,
+    plan::{Plan, VerdictResult},
     simulate::{State, Uncertainty},
     wording::count,
 };
@@ -102,7 +102,7 @@ fn report(
     if let Some(uncertain) = uncertain(plan) {
         report.notes.push(uncertain);
         report.exit = Exit::Failed;
-    } else if plan.stuck() && report.exit == Exit::Fine {
+    } else if (plan.stuck() || view.verdict().is_at_least(VerdictResult::DataLoss)) && report.exit == Exit::Fine {
         report.exit = Exit::BadNews;
     }
     Ok(report)
@@ -146,7 +146,8 @@ fn uncertain(plan: &Plan) -> Option<String> {
 #[derive(Debug, Args)]
 #[command(
     after_long_help = "Exit codes: 0 success, 1 the command failed, or something that could not be read may change \
-        an outcome, 2 objects stay stuck. --watch exits with 0 on SIGTERM and Ctrl-C."
+        an outcome, 2 objects stay stuck, or --dry-run shows what can't be taken back. --watch exits with 0 on SIGTERM \
+        and Ctrl-C."
 )]
 pub struct SweepArgs {
     #[command(flatten)]
