@@ -109,6 +109,17 @@ const ADD_ONS: &[AddOn] = add_ons! {
     // aws/karpenter-provider-aws charts/karpenter/templates/deployment.yaml; clouds run it, too.
     "Karpenter" { domains: &["karpenter.sh", "karpenter.k8s.aws", "karpenter.azure.com"], workloads: &["karpenter"],
         leases: &["karpenter-leader-election"], may_run_outside: true }
+    // openshift/hive config/controllers/deployment.yaml
+    "Hive" { domains: &["hive.openshift.io"], groups: &["hive.openshift.io"], workloads: &["hive-controllers"] }
+    // gardener/gardener charts/gardener/gardenlet: it runs in the seed, which is another cluster.
+    "Gardener" { domains: &["gardener"], groups: &["core.gardener.cloud"], kinds: &["Shoot"],
+        workloads: &["gardenlet"], may_run_outside: true }
+    // metal3-io/baremetal-operator config/base/manager.yaml; openshift/cluster-baremetal-operator calls it otherwise.
+    "Metal3's operator" { domains: &["baremetalhost.metal3.io"], groups: &["metal3.io"],
+        workloads: &["baremetal-operator-controller-manager", "metal3-baremetal-operator"] }
+    // pingcap/tidb-operator charts/tidb-operator/templates/controller-manager-deployment.yaml
+    "TiDB's operator" { domains: &["tidb.pingcap.com"], groups: &["pingcap.com"],
+        workloads: &["tidb-controller-manager"] }
     // fluxcd/flux2 manifests/bases: one controller for each group.
     "Flux" { domains: &["fluxcd.io"],
         groups: &["kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io", "source.toolkit.fluxcd.io",

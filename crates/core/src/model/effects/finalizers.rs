@@ -222,6 +222,19 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = finalizers! {
     "networking.gke.io/neg-finalizer", &[("networking.gke.io", "ServiceNetworkEndpointGroup")], "GKE's NEG controller":
         acts(LoadBalancerReleased, "its network endpoint groups are deleted", None),
         "kubernetes/ingress-gce pkg/utils/common/finalizer.go";
+    "hive.openshift.io/deprovision", &[("hive.openshift.io", "ClusterDeployment")], "Hive":
+        acts(ExternalDeleted, "Hive destroys the whole cluster: its machines, volumes and load balancers",
+            Some(Policy::Hive)),
+        "openshift/hive apis/hive/v1/clusterdeployment_types.go";
+    "gardener", &[("core.gardener.cloud", "Shoot")], "Gardener":
+        acts(ExternalDeleted, "Gardener deletes the whole cluster: its machines, volumes and load balancers", None),
+        "gardener/gardener pkg/gardenlet/controller/shoot/shoot/reconciler_delete.go";
+    "baremetalhost.metal3.io", &[("metal3.io", "BareMetalHost")], "Metal3's operator":
+        acts(ExternalDeleted, "Metal3's operator deprovisions the machine, and powers it off", None),
+        "metal3-io/baremetal-operator internal/controller/metal3.io/host_state_machine.go";
+    "tidb.pingcap.com/backup-protection", &[("pingcap.com", "Backup")], "TiDB's operator":
+        acts(DataLost, "TiDB's operator deletes the backup from its storage", Some(Policy::TidbBackup)),
+        "pingcap/tidb-operator pkg/backup/backup/backup_cleaner.go";
     "cephcluster.ceph.rook.io", &[("ceph.rook.io", "CephCluster")], "Rook":
         acts(DataLost, "the Ceph cluster is destroyed, and its disks are wiped", Some(Policy::Rook)),
         "https://rook.io/docs/rook/latest/Getting-Started/ceph-teardown";

@@ -82,6 +82,10 @@ pub enum Policy {
     KubeVelaTracker,
     /// None: it has the finalizer only if its annotation says so.
     ConfigSync,
+    /// `spec.preserveOnDelete`.
+    Hive,
+    /// `spec.cleanPolicy`.
+    TidbBackup,
 }
 
 /// A policy that is one field.
@@ -122,6 +126,7 @@ const TERRAFORM: &[&str] = &["spec.destroyResourcesOnDeletion"];
 const DATABASE: &[&str] = &["spec.databaseReclaimPolicy"];
 const WIPES: &[&str] = &["UninstallAndWipe", "UninstallAndDelete"];
 const UNWIPED: &str = "its deleteStrategy doesn't wipe the drives";
+const UNCLEANED: &str = "its cleanPolicy is not Delete";
 
 const SETTINGS: &[Setting] = &[
     set(Policy::Terraform, TERRAFORM, ActWith(&["true"]), "destroyResourcesOnDeletion is not set", "false"),
@@ -139,6 +144,9 @@ const SETTINGS: &[Setting] = &[
     set(Policy::CloudNativePg, DATABASE, ActWith(&["delete"]), "databaseReclaimPolicy retain", r#""retain""#),
     // mariadb-operator/mariadb-operator pkg/controller/sql/finalizer.go
     set(Policy::MariaDb, &["spec.cleanupPolicy"], KeepWith("Skip"), "cleanupPolicy Skip", r#""Skip""#),
+    set(Policy::Hive, &["spec.preserveOnDelete"], KeepWith("true"), "preserveOnDelete", "true"),
+    // `OnFailure` deletes what a failed backup has left.
+    set(Policy::TidbBackup, &["spec.cleanPolicy"], ActWith(&["Delete"]), UNCLEANED, r#""Retain""#),
 ];
 
 /// What a policy does.
@@ -592,6 +600,8 @@ mod tests {
             (Policy::Portworx, json!({"spec": {"deleteStrategy": {"type": "UninstallAndWipe"}}})),
             (Policy::CloudNativePg, json!({"spec": {"databaseReclaimPolicy": "delete"}})),
             (Policy::MariaDb, json!({"spec": {}})),
+            (Policy::Hive, json!({"spec": {"preserveOnDelete": false}})),
+            (Policy::TidbBackup, json!({"spec": {"cleanPolicy": "Delete"}})),
         ];
         for (policy, mut object) in acting {
             assert!(kept(policy, &object).is_none(), "{policy:?}");
@@ -627,5 +637,7 @@ mod tests {
         );
         assert!(kept(Policy::HelmRelease, &json!({"spec": {"suspend": true}})).is_some());
         assert!(kept(Policy::HelmRelease, &json!({})).is_none());
+        assert!(kept(Policy::TidbBackup, &json!({"spec": {}})).is_some());
+        assert!(kept(Policy::Hive, &json!({"spec": {}})).is_none());
     }
 }
