@@ -503,3 +503,29 @@ fn whole_clusters_machines_and_backups_go_with_what_stands_for_them() {
         }
     }
 }
+
+/// R9.38: what KubeDB does with the claims of a database, the database itself says.
+#[test]
+fn a_database_of_kubedb_says_what_becomes_of_its_claims() {
+    let of = |policy: Value, instance: &str, line: &str| {
+        let mut all = in_ceph(json!({}));
+        all[0]["metadata"]["labels"] =
+            json!({"app.kubernetes.io/managed-by": "kubedb.com", "app.kubernetes.io/instance": instance});
+        all.push(made(("kubedb.com/v1", "Postgres"), "main", &["kubedb.com"], policy));
+        all.push(running("kubedb-kubedb-provisioner"));
+        on(&all, line)
+    };
+    let (plan, gate) = ("plan postgres/main -n vault", "plan postgres/main -n vault --deny=pvc");
+    for lost in [json!({"deletionPolicy": "WipeOut"}), json!({"deletionPolicy": "Delete"}), json!({})] {
+        says(&of(lost.clone(), "main", plan), &["DATA LOSS: ", "PersistentVolumeClaim/gold", "KubeDB must remove"]);
+        says(&of(lost.clone(), "main", gate), &["REFUSED: "]);
+        says_not(&of(lost, "other", plan), &["DATA LOSS", "PersistentVolumeClaim/gold"]);
+    }
+    for kept in [json!({"deletionPolicy": "Halt"}), json!({"terminationPolicy": "Halt"})] {
+        let ran = of(kept, "main", gate);
+        says(&ran, &["WAITS: "]);
+        says_not(&ran, &["DATA LOSS", "REFUSED"]);
+    }
+    let refused = of(json!({"deletionPolicy": "DoNotTerminate"}), "main", plan);
+    says(&refused, &["unless its webhook refuses this delete: DoNotTerminate"]);
+}

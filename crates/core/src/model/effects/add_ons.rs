@@ -194,6 +194,9 @@ const ADD_ONS: &[AddOn] = add_ons! {
     // prometheus-operator/prometheus-operator example/rbac/prometheus-operator; charts add the name of their release.
     "the Prometheus operator" { domains: &["monitoring.coreos.com"], groups: &["monitoring.coreos.com"],
         workloads: &["prometheus-operator", "kube-prometheus-stack-operator"] }
+    // kubedb/installer charts/kubedb-provisioner/templates/deployment.yaml
+    "KubeDB" { domains: &["kubedb.com"], groups: &["kubedb.com"],
+        workloads: &["kubedb-provisioner", "kubedb-operator"] }
     // zalando/postgres-operator charts/postgres-operator/templates/deployment.yaml
     "Zalando's Postgres operator" { domains: &[".acid.zalan.do"], workloads: &["postgres-operator"] }
     // Altinity/clickhouse-operator deploy/helm/clickhouse-operator

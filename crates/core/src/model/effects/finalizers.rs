@@ -68,6 +68,17 @@ const ARGO_CD: &[(&str, &str)] = &[("argoproj.io", "Application")];
 const CSTOR: &str = "cstor.openebs.io";
 const CHALLENGE: &[(&str, &str)] = &[("acme.cert-manager.io", "Challenge")];
 const PXC: &[(&str, &str)] = &[("pxc.percona.com", "PerconaXtraDBCluster")];
+/// The databases of KubeDB.
+const KUBE_DB: &[(&str, &str)] = &[
+    ("kubedb.com", "Postgres"),
+    ("kubedb.com", "MySQL"),
+    ("kubedb.com", "MariaDB"),
+    ("kubedb.com", "MongoDB"),
+    ("kubedb.com", "Redis"),
+    ("kubedb.com", "Elasticsearch"),
+    ("kubedb.com", "PerconaXtraDB"),
+    ("kubedb.com", "Kafka"),
+];
 const SNAPSHOTS: &[(&str, &str)] = &[
     ("snapshot.storage.k8s.io", "VolumeSnapshot"),
     ("snapshot.storage.k8s.io", "VolumeSnapshotContent"),
@@ -342,6 +353,9 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = finalizers! {
     "percona.com/delete-pvc", &[("pgv2.percona.com", "PerconaPGCluster")], "the Percona operator":
         acts(ObjectsDeleted, "the operator deletes the database's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
         "percona/percona-postgresql-operator percona/controller/pgcluster/finalizer.go";
+    "kubedb.com", KUBE_DB, "KubeDB":
+        acts(ObjectsDeleted, "KubeDB deletes the database's PersistentVolumeClaims", Some(Policy::KubeDb)),
+        "kubedb/apimachinery apis/kubedb/v1/types.go";
     "postgres-operator.acid.zalan.do", &[("acid.zalan.do", "postgresql")], "Zalando's Postgres operator":
         acts(ObjectsDeleted, "the operator deletes the database's StatefulSet, Services, Secrets and \
             PersistentVolumeClaims, unless its configuration keeps these", Some(Policy::Zalando)),

@@ -220,6 +220,16 @@ impl Inventory {
                     ..Inventory::default()
                 })
             }
+            // kubedb/apimachinery apis/kubedb/v1/*_helpers.go:OffshootSelectors; a claim has the labels by which its
+            // StatefulSet selects pods.
+            Policy::KubeDb => Some(Inventory {
+                objects: all_of(namespace, &[("", "PersistentVolumeClaim")]),
+                labels: labelled(&[
+                    ("app.kubernetes.io/instance", name),
+                    ("app.kubernetes.io/managed-by", "kubedb.com"),
+                ]),
+                ..Inventory::default()
+            }),
             // kubevirt/kubevirt pkg/virt-operator/resource/apply/delete.go:DeleteAll: the CRDs first, then the rest;
             // pkg/controller/virtinformers.go:OperatorLabel.
             Policy::KubeVirt => {

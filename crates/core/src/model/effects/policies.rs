@@ -86,6 +86,8 @@ pub enum Policy {
     Hive,
     /// `spec.cleanPolicy`.
     TidbBackup,
+    /// `spec.deletionPolicy`, formerly `spec.terminationPolicy`.
+    KubeDb,
 }
 
 /// A policy that is one field.
@@ -122,6 +124,7 @@ use Does::{ActWith, KeepWith};
 
 const ROOK: &[&str] = &["spec.cleanupPolicy.confirmation", "spec.cleanupPolicy.allowUninstallWithVolumes"];
 const UNCONFIRMED: &str = "its cleanupPolicy does not confirm the destruction";
+const KUBE_DB: &[&str] = &["spec.deletionPolicy", "spec.terminationPolicy"];
 const TERRAFORM: &[&str] = &["spec.destroyResourcesOnDeletion"];
 const DATABASE: &[&str] = &["spec.databaseReclaimPolicy"];
 const WIPES: &[&str] = &["UninstallAndWipe", "UninstallAndDelete"];
@@ -281,6 +284,7 @@ impl Policy {
             Policy::Strimzi => (&[], Some(STRIMZI)),
             Policy::Bucket => (&[BUCKET, RECLAIM], None),
             Policy::KubeVirt | Policy::Cdi => (&[UNINSTALL], None),
+            Policy::KubeDb => (KUBE_DB, None),
             _ => (&[], None),
         }
     }
@@ -329,6 +333,10 @@ impl Policy {
             Policy::ConfigConnector => annotation(CONFIG_CONNECTOR, "abandon"),
             Policy::AzureServiceOperator => annotation(AZURE, "detach-on-delete"),
             Policy::Strimzi => annotation(STRIMZI, "false"),
+            Policy::KubeDb => {
+                let field = if facts.get(KUBE_DB[1]).is_some() { "terminationPolicy" } else { "deletionPolicy" };
+                json!({"spec": {field: "Halt"}})
+            }
             Policy::Bucket => return facts.get(RECLAIM).map(|_| json!({"spec": {"reclaimPolicy": "Retain"}})),
             _ => return None,
         })
@@ -336,9 +344,11 @@ impl Policy {
 
     /// Whether its controller deletes other objects with its own (R9.38).
     pub(crate) fn deletes_objects(self) -> bool {
-        use Policy::{Cdi, Fleet, FleetDeployment, FleetHelm, HelmRelease, Kapp, KubeVirt, Kustomization};
-        matches!(self, Kustomization | HelmRelease | Fleet | FleetHelm | FleetDeployment | Kapp | KubeVirt | Cdi)
-            || self.always_acts()
+        use Policy::{Cdi, Fleet, FleetDeployment, FleetHelm, HelmRelease, Kapp, KubeDb, KubeVirt, Kustomization};
+        matches!(
+            self,
+            Kustomization | HelmRelease | Fleet | FleetHelm | FleetDeployment | Kapp | KubeVirt | Cdi | KubeDb
+        ) || self.always_acts()
     }
 
     /// Whether its controller keeps its finalizer if the ServiceAccount is gone as which it acts.
@@ -414,6 +424,12 @@ impl Policy {
             Policy::KubeVirt | Policy::Cdi if facts.is(UNINSTALL, "BlockUninstallIfWorkloadsExist") => {
                 PolicyEffect::Act("unless its webhook refuses this delete, as it does while there are any")
             }
+            // kubedb/apimachinery apis/kubedb/v1/types.go:DeletionPolicy
+            Policy::KubeDb => match facts.get(KUBE_DB[0]).or(facts.get(KUBE_DB[1])) {
+                Some("Halt") => PolicyEffect::Keep("deletionPolicy Halt"),
+                Some("DoNotTerminate") => PolicyEffect::Act("unless its webhook refuses this delete: DoNotTerminate"),
+                _ => PolicyEffect::Act(""),
+            },
             _ => PolicyEffect::Act(""),
         }
     }
@@ -602,6 +618,8 @@ mod tests {
             (Policy::MariaDb, json!({"spec": {}})),
             (Policy::Hive, json!({"spec": {"preserveOnDelete": false}})),
             (Policy::TidbBackup, json!({"spec": {"cleanPolicy": "Delete"}})),
+            (Policy::KubeDb, json!({"spec": {"deletionPolicy": "WipeOut"}})),
+            (Policy::KubeDb, json!({"spec": {"terminationPolicy": "Delete"}})),
         ];
         for (policy, mut object) in acting {
             assert!(kept(policy, &object).is_none(), "{policy:?}");
