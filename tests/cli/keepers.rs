@@ -529,3 +529,32 @@ fn a_database_of_kubedb_says_what_becomes_of_its_claims() {
     let refused = of(json!({"deletionPolicy": "DoNotTerminate"}), "main", plan);
     says(&refused, &["unless its webhook refuses this delete: DoNotTerminate"]);
 }
+
+/// R9.38: a Machine of OpenShift takes its Node along, and what is on that.
+#[test]
+fn a_machine_takes_its_node_along() {
+    const MACHINE: (&str, &str) = ("machine.openshift.io/v1beta1", "Machine");
+    let mut all = in_ceph(json!({}));
+    all[1]["spec"] = json!({"local": {"path": "/disk"}, "persistentVolumeReclaimPolicy": "Retain",
+        "claimRef": all[1]["spec"]["claimRef"].clone(), "nodeAffinity": {"required": {"nodeSelectorTerms":
+        [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["n1"]}]}]}}});
+    let mut worker = node("True", "2026-03-01T10:00:00Z");
+    worker["metadata"]["labels"] = json!({"kubernetes.io/hostname": "n1"});
+    let mut machine = made(MACHINE, "w1", &["machine.machine.openshift.io"], json!({}));
+    machine["status"] = json!({"nodeRef": {"kind": "Node", "name": "n1"}});
+    all.extend([worker, machine, pod("web", json!({})), running("machine-api-controllers")]);
+    let ran = on(&all, "plan machine/w1 -n vault");
+    says(
+        &ran,
+        &["Node/n1 ", "Pod/web ", "DATA LOSS: ", "the data of PersistentVolume/pv1 is on it, and is lost with its"],
+    );
+    for gate in ["--deny=node", "--deny=pod", "--deny-effect=data-loss"] {
+        let ran = on(&all, &format!("plan machine/w1 -n vault {gate}"));
+        says(&ran, &["REFUSED: "]);
+        assert_eq!(ran.code, 2, "{ran}");
+    }
+    // The Node alone comes back, as far as anybody knows; a Machine without one has none.
+    says(&on(&all, "plan node/n1"), &["can't be reached until it is back"]);
+    all[3]["status"] = json!({});
+    says_not(&on(&all, "plan machine/w1 -n vault"), &["Node/n1", "Pod/web", "DATA LOSS"]);
+}

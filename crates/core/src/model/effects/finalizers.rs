@@ -183,8 +183,9 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = finalizers! {
         acts(ExternalDeleted, "the EC2 instance is terminated", None),
         "kubernetes-sigs/cluster-api-provider-aws api/v1beta2/awsmachine_types.go";
     "machine.machine.openshift.io", &[("machine.openshift.io", "Machine")], "OpenShift's machine controller":
-        acts(ExternalDeleted, "OpenShift drains its Node and deletes the machine", None),
-        "openshift/api machine/v1beta1/types_machine.go";
+        acts(ExternalDeleted, "OpenShift drains its Node, and deletes the machine and the Node",
+            Some(Policy::OpenShiftMachine)),
+        "openshift/machine-api-operator pkg/controller/machine/controller.go";
     "karpenter.sh/termination", KARPENTER, "Karpenter":
         acts(ExternalDeleted, "Karpenter drains the Node and terminates its instance", None),
         "https://karpenter.sh/docs/concepts/disruption/";

@@ -245,16 +245,13 @@ impl Inventory {
             // rancher/rancher pkg/controllers/management/node/controller.go:deleteV1Node. In the namespace of a cluster
             // is what stands for its Nodes; only `local` is this cluster.
             Policy::RancherNode => {
-                let node = InventoryObject {
-                    kind: "Node".to_owned(),
-                    name: text("/status/nodeName").to_owned(),
-                    ..InventoryObject::default()
-                };
-                Some(Inventory {
-                    objects: Some(node).filter(|node| !node.name.is_empty()).into_iter().collect(),
-                    elsewhere: namespace != "local",
-                    ..Inventory::default()
-                })
+                let objects = node_named(text("/status/nodeName")).into_iter().collect();
+                Some(Inventory { objects, elsewhere: namespace != "local", ..Inventory::default() })
+            }
+            // openshift/machine-api-operator pkg/controller/machine/controller.go:Reconcile
+            Policy::OpenShiftMachine => {
+                let node = node_named(text("/status/nodeRef/name"));
+                node.map(|node| Inventory { objects: vec![node], ..Inventory::default() })
             }
             // kubevela/kubevela pkg/resourcetracker/app.go: their labels; pkg/resourcekeeper/gc.go:Finalize.
             Policy::KubeVela => Some(Inventory {
@@ -306,6 +303,12 @@ impl Inventory {
             ..Inventory::default()
         }
     }
+}
+
+/// The Node of this name; `None` if there is no name.
+fn node_named(name: &str) -> Option<InventoryObject> {
+    let node = InventoryObject { kind: "Node".to_owned(), name: name.to_owned(), ..InventoryObject::default() };
+    Some(node).filter(|node| !node.name.is_empty())
 }
 
 /// All objects of these kinds in a namespace.

@@ -82,6 +82,8 @@ pub enum Policy {
     KubeVelaTracker,
     /// None: it has the finalizer only if its annotation says so.
     ConfigSync,
+    /// None: OpenShift deletes the Node that `status.nodeRef` names.
+    OpenShiftMachine,
     /// `spec.preserveOnDelete`.
     Hive,
     /// `spec.cleanPolicy`.

@@ -139,7 +139,7 @@ impl SideEffects<'_, '_> {
             volumes.into_iter().partition(|volume| self.is_emptied_with(*volume, node));
         let emptied_by = "TopoLVM deletes it, with the claim, before the Node goes";
         self.data_of(node, emptied, EffectKind::DataLost, emptied_by);
-        if self.ends_with_its_instance(node) {
+        if self.ends_with_its_instance(node) || self.goes_with_its_machine(node) {
             self.data_of(node, others, EffectKind::DataLost, "is lost with its instance");
         } else {
             let unreached = "can't be reached until it is back: pods that use it stay Pending";
@@ -167,6 +167,19 @@ impl SideEffects<'_, '_> {
             let known = known_finalizer(snapshot.text(*finalizer), "", "Node");
             known.is_some_and(|known| matches!(known.does, FinalizerEffect::Acts(EffectKind::ExternalDeleted, ..)))
         })
+    }
+
+    /// Whether OpenShift deletes a Node with the Machine that it stands for.
+    fn goes_with_its_machine(&self, node: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let Some(machines) = snapshot.resources.by_group_kind("machine.openshift.io", "Machine") else { return false };
+        let name = snapshot.name(node);
+        let lists = |machine: ObjectId| {
+            let inventory = snapshot.facts.policy(machine).and_then(|facts| facts.inventory.as_ref());
+            inventory.is_some_and(|inventory| inventory.objects.iter().any(|listed| listed.name == name))
+        };
+        let mut machines = self.context.of_resource(machines).iter().copied();
+        machines.any(|machine| self.survival(machine) != Survival::Survives && lists(machine))
     }
 
     /// Whether TopoLVM deletes the claim of a volume before it lets go of the Node that the volume is on
