@@ -350,3 +350,41 @@ fn a_volume_that_was_deleted_first_leaves_its_data_behind() {
         says_not(&ran, &["left behind"]);
     }
 }
+
+/// R9.40: a claim that is being filled keeps the VolumeSnapshot, and the driver of that says who fills it.
+#[test]
+fn a_claim_that_is_filled_keeps_its_snapshot() {
+    const PROVISIONER: &str = "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection";
+    const SNAPSHOTTER: &str = "snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection";
+    let of = |phase: &str, more: Value, line: &str| {
+        let mut snapshot = object(
+            ("snapshot.storage.k8s.io/v1", "VolumeSnapshot"),
+            "snap",
+            json!({"finalizers": [PROVISIONER, SNAPSHOTTER]}),
+        );
+        snapshot["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        snapshot["spec"] = json!({"source": {"persistentVolumeClaimName": "gold"}});
+        snapshot["status"] = json!({"boundVolumeSnapshotContentName": "content", "readyToUse": true});
+        let mut content =
+            object(("snapshot.storage.k8s.io/v1", "VolumeSnapshotContent"), "content", json!({"namespace": null}));
+        content["spec"] = json!({"driver": "ebs.csi.aws.com", "deletionPolicy": "Retain",
+            "volumeSnapshotRef": {"namespace": "vault", "name": "snap"}});
+        let mut restored = object(("v1", "PersistentVolumeClaim"), "restored", json!({}));
+        restored["spec"] = json!({"dataSource": {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot",
+            "name": "snap"}});
+        restored["status"] = json!({"phase": phase});
+        let all =
+            [snapshot, content, restored, running("snapshot-controller"), running("ebs-csi-controller"), at_ten()];
+        on(&all, line)
+    };
+    let plan = "plan volumesnapshot/snap -n vault";
+    let ran = of("Pending", json!({}), plan);
+    says(&ran, &["waits for PersistentVolumeClaim/restored"]);
+    says_not(&ran, &["no evidence", "is not known"]);
+    let ran = of("Bound", json!({}), plan);
+    says(&ran, &["Deployment/ebs-csi-controller runs", "WAITS: "]);
+    says_not(&ran, &["PersistentVolumeClaim/restored"]);
+    let deleted = json!({"deletionTimestamp": "2026-03-01T08:00:00Z"});
+    let ran = of("Pending", deleted, "doctor");
+    says(&ran, &["VolumeSnapshot/snap is in use by PersistentVolumeClaim/restored"]);
+}

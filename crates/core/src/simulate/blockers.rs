@@ -158,8 +158,10 @@ fn inspect_terminating(
                     for user in users.found.iter().copied().filter(|user| world.keeps(&users, *user)) {
                         let user = world.context.known_as(user, |claim| world.exists(claim));
                         let is_living = world.stored(user).is_some_and(|stored| !stored.terminating);
-                        // Unlike what uses a claim, nothing deletes a claim because of what its data is in.
-                        if is_living && world.context.is_stored(user) {
+                        // Unlike what uses a claim, nothing deletes a claim because of what its data is in. One that is
+                        // being filled will be done.
+                        let is_filled = world.context.snapshot.facts.is_being_taken(user);
+                        if is_living && world.context.is_stored(user) && !is_filled {
                             causes.push(State::Stuck);
                         }
                         waits_for.push(user);

@@ -211,8 +211,11 @@ fn fact() -> impl Strategy<Value = Fact> {
         (option::of(short()), any::<Option<i64>>(), vec(short(), 0..2)).prop_map(|(node, grace, claims)| Fact::Pod(
             facts::PodFacts { node, grace, claims, ..facts::PodFacts::default() }
         )),
-        (option::of(short()), option::of(short()))
-            .prop_map(|(volume, attributes_class)| Fact::Claim(facts::ClaimFacts { volume, attributes_class })),
+        (option::of(short()), option::of(short()), option::of(short())).prop_map(
+            |(volume, attributes_class, filled_from)| {
+                Fact::Claim(facts::ClaimFacts { volume, attributes_class, filled_from })
+            }
+        ),
         (option::of(short()), vec(short(), 0..2), vec(0..4_i64, 0..2), any::<bool>(), option::of(selector())).prop_map(
             |(kind, cluster_ips, ports, selects, selector)| {
                 Fact::Service(facts::ServiceFacts { kind, cluster_ips, ports, selects, selector })
@@ -229,9 +232,11 @@ fn fact() -> impl Strategy<Value = Fact> {
         vec(short(), 0..2).prop_map(|pods| Fact::Node(facts::NodeFacts { pods: Some(pods), kubelet: None })),
         (option::of(short()), option::of(short()))
             .prop_map(|(content, taken_of)| { Fact::VolumeSnapshot(facts::SnapshotFacts { content, taken_of }) }),
-        (option::of(short()), option::of(short())).prop_map(|(deletion_policy, snapshot)| {
-            Fact::VolumeSnapshotContent(facts::SnapshotContentFacts { deletion_policy, snapshot })
-        }),
+        (option::of(short()), option::of(short()), option::of(short())).prop_map(
+            |(deletion_policy, snapshot, driver)| {
+                Fact::VolumeSnapshotContent(facts::SnapshotContentFacts { deletion_policy, snapshot, driver })
+            }
+        ),
         vec(short(), 0..2).prop_map(|pods| Fact::ResourceClaim(facts::ResourceClaimFacts { pods })),
         vec(short(), 0..2).prop_map(|ranges| Fact::ServiceCidr(facts::ServiceCidrFacts { ranges })),
         vec((short(), short()), 0..2).prop_map(|fields| Fact::Policy(PolicyFacts {

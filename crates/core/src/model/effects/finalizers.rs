@@ -125,6 +125,9 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = finalizers! {
         waits(VolumeUnbound), "kubernetes/component-helpers storage/volume/pv_helpers.go";
     "provisioner.storage.kubernetes.io/cloning-protection", PVC, "the volume's provisioner":
         waits(Elsewhere), "kubernetes-csi/external-provisioner pkg/controller/clone_controller.go";
+    "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection",
+        &[("snapshot.storage.k8s.io", "VolumeSnapshot")], "the volume's provisioner":
+        waits(Elsewhere), "kubernetes-csi/external-provisioner pkg/controller/controller.go";
     "kubernetes.io/vac-protection", &[("storage.k8s.io", "VolumeAttributesClass")], "the VAC protection controller":
         waits(Unused), "kubernetes/kubernetes pkg/volume/util/finalizer.go";
     "service.kubernetes.io/load-balancer-cleanup", SERVICE, "the cloud's service controller":

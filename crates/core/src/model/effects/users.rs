@@ -149,6 +149,12 @@ const USERS: &[KnownUsers] = users! {
     // kubernetes-csi/external-snapshotter pkg/common-controller/snapshot_controller.go:isPVCBeingUsed
     KEEP { finalizer: "snapshot.storage.kubernetes.io/pvc-as-source-protection", of: "PersistentVolumeClaim",
         kinds: &[("snapshot.storage.k8s.io", "VolumeSnapshot")], naming: Naming::Fact }
+    // kubernetes-csi/external-snapshotter pkg/common-controller/snapshot_controller.go:isVolumeBeingCreatedFromSnapshot
+    KEEP { finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection", of: "VolumeSnapshot",
+        kinds: &[("", "PersistentVolumeClaim")], naming: Naming::Fact }
+    // kubernetes-csi/external-provisioner pkg/controller/controller.go: until the volume is there.
+    KEEP { finalizer: "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection", of: "VolumeSnapshot",
+        kinds: &[("", "PersistentVolumeClaim")], naming: Naming::Fact }
     // kubernetes-csi/external-snapshotter pkg/sidecar-controller/snapshot_controller.go:shouldDelete
     KEEP { finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
         of: "VolumeSnapshotContent", kinds: &[("*", "VolumeSnapshot")], naming: Naming::OfKept, only_living: true,

@@ -339,7 +339,8 @@ impl Facts {
                 *fact = Arc::new(Fact::Node(NodeFacts { kubelet: None, ..facts.clone() }));
             }
             let aggregated = matches!(&**fact, Fact::ApiService(facts) if facts.service.is_some());
-            let is_taken = matches!(&**fact, Fact::VolumeSnapshot(facts) if facts.taken_of.is_some());
+            let is_taken = matches!(&**fact, Fact::VolumeSnapshot(facts) if facts.taken_of.is_some())
+                || matches!(&**fact, Fact::Claim(facts) if facts.filled_from.is_some());
             let passes = matches!(**fact, Fact::Lease(_) | Fact::Workload(_) | Fact::Slice(_) | Fact::Namespace(_));
             if aggregated || is_taken || passes {
                 *place = None;
@@ -365,9 +366,11 @@ impl Facts {
         self.pod(object).is_some_and(PodFacts::finished)
     }
 
-    /// Whether an object is a VolumeSnapshot that is not ready to use yet, as far as was read.
+    /// Whether an object is a VolumeSnapshot that is not ready to use yet, or a claim that is being filled from one, as
+    /// far as was read.
     pub fn is_being_taken(&self, object: ObjectId) -> bool {
         self.volume_snapshot(object).is_some_and(|facts| facts.taken_of.is_some())
+            || self.claim(object).is_some_and(|facts| facts.filled_from.is_some())
     }
 
     /// What the API server says keeps a Terminating Namespace or CustomResourceDefinition, as far as it was read.
@@ -385,6 +388,7 @@ impl Facts {
         match self.get(object) {
             Some(Fact::Policy(facts)) => Some(&facts.uses),
             Some(Fact::Volume(facts)) => Some(facts.csi.as_ref().map_or(&[], |csi| &csi.uses)),
+            Some(Fact::Claim(facts)) => Some(facts.filled_from.as_slice()),
             Some(Fact::VolumeSnapshot(facts)) => Some(facts.taken_of.as_slice()),
             Some(Fact::VolumeSnapshotContent(facts)) => Some(facts.snapshot.as_slice()),
             _ => None,

@@ -181,6 +181,11 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
         ("", "PersistentVolumeClaim") => Fact::Claim(ClaimFacts {
             volume: object.name(&["spec", "volumeName"]),
             attributes_class: object.name(&["spec", "volumeAttributesClassName"]),
+            filled_from: object.name(&["spec", "dataSource", "name"]).filter(|_| {
+                let source = at(object.0, &["spec", "dataSource"]);
+                let is_snapshot = source.is_some_and(|source| source["kind"] == "VolumeSnapshot");
+                is_snapshot && at(object.0, &["status", "phase"]).is_some_and(|phase| phase == "Pending")
+            }),
         }),
         ("policy", "PodDisruptionBudget") => Fact::Budget(BudgetFacts {
             selector: at(object.0, &["spec", "selector"]).map(|it| selector(Some(it)).unwrap_or_default()),
@@ -304,6 +309,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 .text(&["spec", "volumeSnapshotRef", "namespace"])
                 .zip(object.text(&["spec", "volumeSnapshotRef", "name"]))
                 .map(|(namespace, name)| format!("{namespace}/{name}")),
+            driver: object.name(&["spec", "driver"]),
         }),
         ("resource.k8s.io", "ResourceClaim") => {
             let users = list(at(object.0, &["status", "reservedFor"])).filter(|user| user["resource"] == "pods");

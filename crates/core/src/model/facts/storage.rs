@@ -211,6 +211,8 @@ sparse! {
         pub volume?: Option<String>,
         /// `spec.volumeAttributesClassName`.
         pub attributes_class?: Option<String>,
+        /// The VolumeSnapshot that it is filled from: its `spec.dataSource`, as long as `status.phase` is Pending.
+        pub filled_from?: Option<String>,
     }
 
     /// The content and source of a VolumeSnapshot.
@@ -228,6 +230,8 @@ sparse! {
         pub deletion_policy?: Option<String>,
         /// `spec.volumeSnapshotRef` as `namespace/name`.
         pub snapshot?: Option<String>,
+        /// `spec.driver`.
+        pub driver?: Option<String>,
     }
 }
 

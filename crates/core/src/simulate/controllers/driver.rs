@@ -83,6 +83,9 @@ impl Driver {
             };
             return facts.controller().and_then(itself);
         }
+        if let Some(("provisioner.storage.kubernetes.io", _)) = finalizer.split_once('/') {
+            return Driver::of_source(snapshot, needs, object);
+        }
         if finalizer != PROVISIONER {
             return None;
         }
@@ -91,6 +94,29 @@ impl Driver {
             return None;
         };
         Driver::of_volume(facts)
+    }
+
+    /// The provisioner that fills a volume from a VolumeSnapshot, or from a claim.
+    fn of_source(snapshot: &Snapshot, needs: &mut Needs, object: ObjectId) -> Option<Driver> {
+        let resource = snapshot.resource(object);
+        if resource.kind == "PersistentVolumeClaim" {
+            let volume = snapshot.facts.claim(object)?.volume.as_deref()?;
+            let volumes = snapshot.resources.by_group_kind("", "PersistentVolume")?;
+            let volume = snapshot.look_up_named(volumes, "", volume).object()?;
+            return Driver::of_volume(snapshot.facts.volume(volume)?);
+        }
+        let contents = snapshot.resources.by_group_kind(&resource.group, "VolumeSnapshotContent")?;
+        let Some(facts) = snapshot.facts.volume_snapshot(object) else {
+            needs.evidence.insert(object);
+            return None;
+        };
+        let content = snapshot.look_up_named(contents, "", facts.content.as_deref()?).object()?;
+        let Some(facts) = snapshot.facts.volume_snapshot_content(content) else {
+            needs.evidence.insert(content);
+            return None;
+        };
+        let name = facts.driver.clone()?;
+        Some(Driver { name, part: Part::Provisioner })
     }
 
     /// The provisioner of a volume.
