@@ -386,4 +386,65 @@ fn what_is_kept_up_by_others_comes_back() {
         &ran,
         &["comes back", "ClusterServiceVersion/etcd -n operators stays, and creates ClusterServiceVersion/etcd again"],
     );
+
+    // What the API server keeps for itself, and what a ClusterVersion has.
+    for (kind, plural) in
+        [(("v1", "Endpoints"), "endpoints"), (("discovery.k8s.io/v1", "EndpointSlice"), "endpointslice")]
+    {
+        let made = object(kind, "kubernetes", json!({"namespace": "default"}));
+        let ran = on(&[made], &format!("plan {plural}/kubernetes -n default"));
+        says(&ran, &["comes back", &format!("the API server creates {}/kubernetes again", kind.1)]);
+    }
+    let address = object(("networking.k8s.io/v1", "IPAddress"), "10.96.0.7", global(json!({})));
+    let mut service = object(("v1", "Service"), "web", json!({}));
+    service["spec"] = json!({"clusterIP": "10.96.0.7", "clusterIPs": ["10.96.0.7"]});
+    let ran = on(&[address.clone(), service], "plan ipaddress/10.96.0.7");
+    says(&ran, &["the API server creates IPAddress/10.96.0.7 again"]);
+    says_not(&on(&[address], "plan ipaddress/10.96.0.7"), &["again"]);
+    const VERSION: (&str, &str) = ("config.openshift.io/v1", "ClusterVersion");
+    let version = object(VERSION, "version", global(json!({})));
+    let owned = object(("v1", "Secret"), "key", json!({"ownerReferences": owners(VERSION, &["version"])}));
+    let ran = on(&[version, owned], "plan secret/key -n vault");
+    says(&ran, &["ClusterVersion/version stays, and may create Secret/key again"]);
+}
+
+/// R9.41: kapp-controller, Config Sync and cert-manager make again what their sources list.
+#[test]
+fn what_other_sources_list_comes_back() {
+    let key = |labels: Value| object(("v1", "Secret"), "key", json!({"labels": labels}));
+    let kapp = |more: Value| {
+        let mut app = object(("kappctrl.k14s.io/v1alpha1", "App"), "shop", json!({}));
+        app["spec"] = more;
+        app["status"] = json!({"deploy": {"kapp": {"associatedResources": {"label": "kapp.k14s.io/app=17",
+            "groupKinds": [{"group": "", "kind": "Secret"}]}}}});
+        on(&[app, key(json!({"kapp.k14s.io/app": "17"}))], "plan secret/key -n vault")
+    };
+    says(&kapp(json!({})), &["comes back", "App/shop stays, and creates Secret/key again"]);
+    says_not(&kapp(json!({"paused": true})), &["again"]);
+
+    let sync = |listed: &str, with: bool| {
+        let mut group = object(("kpt.dev/v1alpha1", "ResourceGroup"), "root-sync", json!({"namespace": "config"}));
+        group["spec"] = json!({"resources": [{"group": "", "kind": "Secret", "namespace": "vault", "name": listed}]});
+        let root = object(
+            ("configsync.gke.io/v1beta1", "RootSync"),
+            "root-sync",
+            json!({"namespace": "config", "uid": "root"}),
+        );
+        let managed = key(json!({"app.kubernetes.io/managed-by": "configmanagement.gke.io"}));
+        on(
+            &[&[group, managed][..], if with { std::slice::from_ref(&root) } else { &[] }].concat(),
+            "plan secret/key -n vault",
+        )
+    };
+    says(&sync("key", true), &["comes back", "ResourceGroup/root-sync -n config stays, and creates Secret/key again"]);
+    says_not(&sync("other", true), &["again"]);
+    says_not(&sync("key", false), &["again"]);
+
+    let certificate = |secret: &str| {
+        let mut certificate = object(("cert-manager.io/v1", "Certificate"), "web", json!({}));
+        certificate["spec"] = json!({"secretName": secret});
+        on(&[certificate, key(json!({}))], "plan secret/key -n vault")
+    };
+    says(&certificate("key"), &["comes back", "Certificate/web stays, and creates Secret/key again"]);
+    says_not(&certificate("other"), &["again"]);
 }

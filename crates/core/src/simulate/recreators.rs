@@ -17,6 +17,9 @@ use super::{
     obstacles::Refusal,
 };
 
+/// The label by which kapp knows what it has deployed (carvel-dev/kapp pkg/kapp/app/recorded_app.go).
+const KAPP: &str = "kapp.k14s.io/app";
+
 /// Whether an object exists and is not terminating at the end of a course of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Survival {
@@ -190,8 +193,8 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         Some((by, self.end.refuses_another(object).unwrap_or(recreation)))
     }
 
-    /// The Applications, Kustomizations and HelmReleases that an object names, or for a Namespace, that Applications'
-    /// objects in it name.
+    /// What may apply an object: what it names, or for a Namespace, what Applications' objects in it name; all Apps of
+    /// kapp-controller, if one has deployed it; the Certificates beside a Secret; what Config Sync applies.
     fn appliers(&self, object: ObjectId) -> Vec<ObjectId> {
         let snapshot = self.context.snapshot;
         let of_kind = |group: &str, kind: &str| snapshot.resources.by_group_kind(group, kind);
@@ -218,6 +221,33 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             {
                 found.extend(snapshot.look_up_named(resource, namespace, name).object());
             }
+        }
+        let namespace = self.object(object).namespace;
+        if let Some(apps) = of_kind("kappctrl.k14s.io", "App").filter(|_| snapshot.label(object, KAPP).is_some()) {
+            found.extend(self.context.of_resource(apps));
+        }
+        if let Some(certificates) = of_kind("cert-manager.io", "Certificate").filter(|_| self.is(object, "", "Secret"))
+        {
+            let may_issue = |id: &ObjectId| {
+                let facts = snapshot.facts.policy(*id);
+                let inventory = facts.map(|facts| facts.inventory.as_ref());
+                self.object(*id).namespace == namespace
+                    && inventory.is_none_or(|inventory| inventory.is_some_and(|it| self.lists(it, object)))
+            };
+            found.extend(self.context.of_resource(certificates).iter().copied().filter(may_issue));
+        }
+        let is_synced = snapshot.label(object, "app.kubernetes.io/managed-by") == Some("configmanagement.gke.io");
+        for kind in ["RootSync", "RepoSync"].into_iter().filter(|_| is_synced) {
+            let (Some(syncs), Some(groups)) = (of_kind("configsync.gke.io", kind), of_kind("kpt.dev", "ResourceGroup"))
+            else {
+                continue;
+            };
+            // A ResourceGroup is called as what it is for.
+            let syncs = self.context.of_resource(syncs).iter();
+            let lasting = syncs.filter(|sync| self.end.survival(**sync) == Survival::Survives);
+            found.extend(lasting.filter_map(|sync| {
+                snapshot.look_up_named(groups, snapshot.namespace(*sync), snapshot.name(*sync)).object()
+            }));
         }
         found
     }
@@ -247,6 +277,9 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         let snapshot = self.context.snapshot;
         let (found, resource) = (self.object(object), self.resource(object));
         let (namespace, name) = (snapshot.text(found.namespace), snapshot.text(found.name));
+        if inventory.unlisted {
+            return false;
+        }
         if inventory.is_by_label() {
             return inventory.is_labelled(|key| snapshot.label(object, key));
         }

@@ -272,6 +272,20 @@ impl Inventory {
             }
             // A ResourceGroup of its name has what that is.
             Policy::ConfigSync => Some(Inventory { unlisted: true, waits: true, ..Inventory::default() }),
+            Policy::ConfigSyncGroup => Some(Inventory {
+                objects: list("/spec/resources").filter_map(of_argo_cd).collect(),
+                ..Inventory::default()
+            }),
+            Policy::Certificate => Some(Inventory {
+                objects: vec![InventoryObject {
+                    kind: "Secret".to_owned(),
+                    namespace: namespace.to_owned(),
+                    name: text("/spec/secretName").to_owned(),
+                    ..InventoryObject::default()
+                }],
+                unlisted: text("/spec/secretName").is_empty(),
+                ..Inventory::default()
+            }),
             Policy::Zalando => Some(Inventory::of_zalando(namespace, name)),
             // Altinity/clickhouse-operator pkg/controller/chi/controller-storage.go:deletePVC.
             Policy::Altinity => Some(Inventory {

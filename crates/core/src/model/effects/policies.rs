@@ -84,6 +84,10 @@ pub enum Policy {
     ConfigSync,
     /// None: OpenShift deletes the Node that `status.nodeRef` names.
     OpenShiftMachine,
+    /// What Config Sync applies for a RootSync or RepoSync of this name.
+    ConfigSyncGroup,
+    /// The Secret of a Certificate.
+    Certificate,
     /// `spec.preserveOnDelete`.
     Hive,
     /// `spec.cleanPolicy`.
@@ -250,6 +254,9 @@ impl Policy {
             ("argoproj.io", "Application") => Some(Policy::ArgoCd),
             ("kustomize.toolkit.fluxcd.io", "Kustomization") => Some(Policy::Kustomization),
             ("helm.toolkit.fluxcd.io", "HelmRelease") => Some(Policy::HelmRelease),
+            ("kappctrl.k14s.io", "App") => Some(Policy::Kapp),
+            ("kpt.dev", "ResourceGroup") => Some(Policy::ConfigSyncGroup),
+            ("cert-manager.io", "Certificate") => Some(Policy::Certificate),
             _ => None,
         }
     }
@@ -269,6 +276,11 @@ impl Policy {
             Policy::HelmRelease => {
                 is("/spec/driftDetection/mode", json!("enabled")) && !is("/spec/suspend", json!(true))
             }
+            // carvel-dev/kapp-controller pkg/app/app_reconcile.go:Reconcile
+            Policy::Kapp => !is("/spec/paused", json!(true)) && !is("/spec/canceled", json!(true)),
+            // GoogleContainerTools/kpt-config-sync pkg/remediator;
+            // cert-manager/cert-manager internal/controller/certificates/policies/checks.go:SecretDoesNotExist
+            Policy::ConfigSyncGroup | Policy::Certificate => true,
             _ => false,
         }
     }

@@ -84,9 +84,34 @@ pub(super) fn kept_up(side_effects: &SideEffects<'_, '_>, needs: &mut Needs, obj
             let original = snapshot.look_up_named(found.resource, label("olm.copiedFrom")?, name).object();
             return Some(Afterwards::Recreated { by: original.filter(stays)? });
         }
-        _ => kept_up_by(&snapshot.resources, resource, namespace, name)?,
+        // pkg/registry/core/service/ipallocator/controller/repairip.go:syncService
+        ("networking.k8s.io", "IPAddress") => {
+            let services = context.built_in.services.map_or(&[][..], |services| context.of_resource(services));
+            needs.facts.extend(services.iter().filter(|id| snapshot.facts.service(**id).is_none()));
+            let has_it = |id: &&ObjectId| {
+                let facts = snapshot.facts.service(**id);
+                facts.is_some_and(|facts| facts.cluster_ips.iter().any(|address| address == name))
+            };
+            services.iter().filter(has_it).any(stays).then_some(API_SERVER)?
+        }
+        _ => match kept_up_by(&snapshot.resources, resource, namespace, name) {
+            Some(by) => by,
+            None => return applied_by_version(side_effects, object),
+        },
     };
     Some(Afterwards::KeptUp { by })
+}
+
+/// The ClusterVersion that owns an object: the operator of OpenShift's version applies what a release has again and
+/// again, unless its overrides leave it alone (openshift/cluster-version-operator lib/resourceapply, pkg/cvo).
+fn applied_by_version(side_effects: &SideEffects<'_, '_>, object: ObjectId) -> Option<Afterwards> {
+    let snapshot = side_effects.context.snapshot;
+    let mut owners = snapshot.object(object).owners.iter().filter_map(|owner| snapshot.by_uid(owner.uid));
+    let by = owners.find(|owner| {
+        let resource = snapshot.resource(*owner);
+        (resource.group.as_str(), resource.kind.as_str()) == ("config.openshift.io", "ClusterVersion")
+    })?;
+    (side_effects.survival(by) == Survival::Survives).then_some(Afterwards::MayBeRecreated { by })
 }
 
 /// Whether the controller manager does what this part of Kubernetes does.
@@ -107,6 +132,9 @@ fn kept_up_by(resources: &Resources, resource: &Resource, namespace: &str, name:
         ("", "Namespace", "", "kube-node-lease") => Some(API_SERVER),
         // pkg/controlplane/controller/kubernetesservice/controller.go: UpdateKubernetesService, every 10 seconds
         ("", "Service", "default", "kubernetes") => Some(API_SERVER),
+        // pkg/controlplane/reconcilers/lease.go:doReconcile, every 10 seconds
+        ("", "Endpoints", "default", "kubernetes") => Some(API_SERVER),
+        ("discovery.k8s.io", "EndpointSlice", "default", "kubernetes") => Some(API_SERVER),
         // pkg/registry/flowcontrol/rest/storage_flowcontrol.go: ensure, every minute
         (FLOW_CONTROL, "FlowSchema", "", name) if FLOW_SCHEMAS.contains(&name) => Some(API_SERVER),
         (FLOW_CONTROL, "FlowSchema", "", name) if OLD_FLOW_SCHEMAS.contains(&name) => {
