@@ -1,19 +1,20 @@
 //! Measures diagnoses by the number of objects and by their problems: `cargo bench --bench doctor [-- OBJECTS…]`.
 
+mod shops;
+
 use std::time::Instant;
 
 use gc_core::{
     doctor::{Case, Limit, diagnose},
     graph::OwnerGraph,
-    model::{
-        FOREGROUND_FINALIZER, ListRecord, Origin, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot,
-        SnapshotBuilder,
-    },
+    model::FOREGROUND_FINALIZER,
     simulate::{Assume, Projection, SimContext},
 };
 
-/// An object by its number: its owners, whether it is terminating, and its finalizers.
-type Shape = fn(u32) -> (Vec<u32>, bool, &'static [&'static str]);
+use shops::{Shop, cluster, sizes};
+
+/// An object by its number.
+type Shape = fn(u32) -> Shop;
 
 /// A number that no object has.
 const NOBODY: u32 = u32::MAX;
@@ -44,15 +45,13 @@ const SHAPES: &[(&str, Shape)] = &[
 ];
 
 fn main() {
-    let sizes: Vec<u32> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    let sizes = if sizes.is_empty() { vec![10_000, 100_000, 1_000_000] } else { sizes };
     println!(
         "{:<30} {:>9}  {:>8}  {:>10} {:>10} {:>9}",
         "shape", "objects", "graph", "prognosis", "diagnosis", "findings"
     );
     for (name, shape) in SHAPES {
-        for size in &sizes {
-            let snapshot = snapshot(*size, *shape);
+        for size in &sizes() {
+            let snapshot = cluster(*size, *shape);
             let start = Instant::now();
             let graph = OwnerGraph::new(&snapshot);
             let built = format!("{:.0?}", start.elapsed());
@@ -82,50 +81,4 @@ fn main() {
             println!("{name:<30} {size:>9}  {built:>8}  {predicted:>10} {diagnosed:>10} {findings:>9}");
         }
     }
-}
-
-fn snapshot(size: u32, shape: Shape) -> Snapshot {
-    let resource = Resource {
-        group: "acme.io".into(),
-        version: "v1".into(),
-        plural: "shops".into(),
-        kind: "Shop".into(),
-        namespaced: true,
-        verbs: ["get", "list", "watch", "delete", "patch"].map(str::to_owned).to_vec(),
-        ..Resource::default()
-    };
-    let mut builder =
-        SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
-    for number in 0..size {
-        let (owners, terminating, finalizers) = shape(number);
-        let owners = owners.into_iter().map(|owner| {
-            // The last object's reference closes the cycle.
-            let owner = if owner == size { 0 } else { owner };
-            RawReference {
-                api_version: "acme.io/v1".into(),
-                kind: "Shop".into(),
-                name: format!("o{owner}").into(),
-                uid: format!("u{owner}").into(),
-                controller: None,
-                block_owner_deletion: Some(true),
-            }
-        });
-        let object = RawObject {
-            namespace: "ns".into(),
-            name: format!("o{number}").into(),
-            uid: format!("u{number}").into(),
-            deleted: terminating.then_some(1),
-            finalizers: finalizers.iter().map(|finalizer| (*finalizer).into()).collect(),
-            owners: owners.collect(),
-            ..RawObject::default()
-        };
-        builder.add(ResourceId(0), &object);
-    }
-    builder.list(ListRecord {
-        resource: ResourceId(0),
-        namespace: None,
-        resource_version: String::new(),
-        failure: None,
-    });
-    builder.build()
 }

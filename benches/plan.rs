@@ -1,15 +1,19 @@
 //! Measures plans by the number of objects they touch, and sweeps by the number of existing objects: `cargo bench
 //! --bench plan [-- OBJECTS…]`.
 
+mod shops;
+
 use std::time::Instant;
 
 use gc_core::{
     graph::OwnerGraph,
-    model::{ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, Resources, Snapshot, SnapshotBuilder},
+    model::{ObjectId, Snapshot},
     plan::{explore, plan},
     server::Propagation,
     simulate::{Assume, Request, SimContext, Start},
 };
+
+use shops::{cluster, sizes};
 
 /// The number of an object's owner; `None` if it has no owner.
 type Shape = fn(u32) -> Option<u32>;
@@ -30,8 +34,7 @@ const SWEPT: &[(&str, Shape)] = &[
 ];
 
 fn main() {
-    let sizes: Vec<u32> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    let sizes = if sizes.is_empty() { vec![10_000, 100_000, 1_000_000] } else { sizes };
+    let sizes = sizes();
     println!(
         "{:<14} {:>9}  {:>8}  {:>10} {:>10} {:>10}",
         "shape", "objects", "graph", "background", "foreground", "orphan"
@@ -88,39 +91,7 @@ fn sweeps(sizes: &[u32]) {
     }
 }
 
+/// A cluster of this shape, in which nothing is being deleted.
 fn snapshot(size: u32, owner: Shape) -> Snapshot {
-    let resource = Resource {
-        group: "acme.io".into(),
-        version: "v1".into(),
-        plural: "shops".into(),
-        kind: "Shop".into(),
-        namespaced: true,
-        verbs: ["get", "list", "watch", "delete", "patch"].map(str::to_owned).to_vec(),
-        ..Resource::default()
-    };
-    let mut builder =
-        SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
-    let resource = gc_core::model::ResourceId(0);
-    for number in 0..size {
-        let owners = owner(number).map(|owner| RawReference {
-            api_version: "acme.io/v1".into(),
-            kind: "Shop".into(),
-            name: format!("o{owner}").into(),
-            uid: format!("u{owner}").into(),
-            controller: None,
-            block_owner_deletion: Some(true),
-        });
-        builder.add(
-            resource,
-            &RawObject {
-                namespace: "ns".into(),
-                name: format!("o{number}").into(),
-                uid: format!("u{number}").into(),
-                owners: owners.into_iter().collect(),
-                ..RawObject::default()
-            },
-        );
-    }
-    builder.list(ListRecord { resource, namespace: None, resource_version: String::new(), failure: None });
-    builder.build()
+    cluster(size, |number| (owner(number).into_iter().collect(), false, &[]))
 }

@@ -384,8 +384,7 @@ mod tests {
             namespaces: map.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect(),
             ..RestoreRequest::default()
         };
-        let known = well_known::resources();
-        let resources = Resources::new(known.resources, known.preferred_versions);
+        let resources = well_known::served();
         request.resolve(&two_namespaces(), &resources).map_err(|error| error.to_string())
     }
 

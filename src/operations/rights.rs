@@ -192,13 +192,8 @@ mod tests {
 
     fn resource(group: &str, plural: &str, namespaced: bool) -> Resource {
         Resource {
-            group: group.to_owned(),
-            version: "v1".to_owned(),
-            plural: plural.to_owned(),
-            kind: plural.to_owned(),
             namespaced,
-            verbs: ["delete", "get", "list", "watch"].map(str::to_owned).to_vec(),
-            ..Resource::default()
+            ..Resource::named(group, "v1", plural, plural).with_verbs(&["delete", "get", "list", "watch"])
         }
     }
 

@@ -163,12 +163,8 @@ mod tests {
 
     fn snapshot() -> Snapshot {
         let resource = |plural: &str, namespaced: bool| Resource {
-            version: "v1".to_owned(),
-            plural: plural.to_owned(),
-            kind: plural.to_owned(),
             namespaced,
-            verbs: ["delete", "get", "list", "watch"].map(str::to_owned).to_vec(),
-            ..Resource::default()
+            ..Resource::named("", "v1", plural, plural).with_verbs(&["delete", "get", "list", "watch"])
         };
         let resources =
             Resources::new(vec![resource("secrets", true), resource("pods", true), resource("nodes", false)], vec![]);

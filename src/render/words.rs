@@ -169,13 +169,7 @@ mod tests {
     use super::*;
 
     fn plural_of(kind: &str, resource: &str) -> String {
-        let resource = Resource {
-            version: "v1".to_owned(),
-            plural: resource.to_owned(),
-            kind: kind.to_owned(),
-            namespaced: true,
-            ..Resource::default()
-        };
+        let resource = Resource::named("", "v1", resource, kind);
         plural(&resource, 2)
     }
 

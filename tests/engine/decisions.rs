@@ -64,15 +64,7 @@ fn every_row_of_the_decision_table() {
 }
 
 fn resource(group: &str, version: &str, plural: &str, kind: &str, verbs: &[&str]) -> Resource {
-    Resource {
-        group: group.into(),
-        version: version.into(),
-        plural: plural.into(),
-        kind: kind.into(),
-        namespaced: kind != "Region",
-        verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
-        ..Resource::default()
-    }
+    Resource { namespaced: kind != "Region", ..Resource::named(group, version, plural, kind).with_verbs(verbs) }
 }
 
 const ALL: &[&str] = &["delete", "list", "watch", "get"];

@@ -146,7 +146,7 @@ fn step() -> impl Strategy<Value = Step> {
 fn resource(kind: usize) -> Resource {
     let kind = ["Pod", "ConfigMap", "Secret"][kind];
     let plural = format!("{}s", kind.to_lowercase());
-    Resource { version: "v1".into(), plural, kind: kind.into(), namespaced: true, ..Resource::default() }
+    Resource::named("", "v1", &plural, kind)
 }
 
 /// The last of these objects has no uid: events about it are ignored.
@@ -157,23 +157,16 @@ fn uid(object: usize) -> String {
 fn raw(step: &Step) -> RawObject<'static> {
     let Step::See { object, owners, waits, orphans, .. } = step else { panic!("nothing is seen") };
     let owners = owners.iter().map(|(owner, blocks)| RawReference {
-        api_version: "v1".into(),
-        kind: "ConfigMap".into(),
-        name: format!("o{owner}").into(),
-        uid: uid(*owner).into(),
-        controller: None,
         block_owner_deletion: Some(*blocks),
+        ..RawReference::to("v1", "ConfigMap", format!("o{owner}"), uid(*owner))
     });
     let finalizers = [(*waits, "foregroundDeletion"), (*orphans, "orphan")];
     RawObject {
-        namespace: "ns".into(),
-        name: format!("o{object}").into(),
-        uid: uid(*object).into(),
         resource_version: "1".into(),
         deleted: (*waits || *orphans).then_some(1),
         finalizers: finalizers.iter().filter(|(has, _)| *has).map(|(_, finalizer)| (*finalizer).into()).collect(),
         owners: owners.collect(),
-        ..RawObject::default()
+        ..RawObject::named("ns", format!("o{object}"), uid(*object))
     }
 }
 

@@ -35,28 +35,8 @@ impl Way {
 
     /// An event with an object's present state.
     fn object(&self, name: &str) -> ObjectEvent {
-        let id = self.scene.id(name);
-        let object = self.scene.snapshot.object(id);
-        let text = |symbol| self.scene.snapshot.text(symbol).to_owned().into();
-        let owners = object.owners.iter().map(|owner| RawReference {
-            api_version: text(owner.api_version),
-            kind: text(owner.kind),
-            name: text(owner.name),
-            uid: text(owner.uid),
-            controller: owner.controller,
-            block_owner_deletion: owner.block_owner_deletion,
-        });
-        let raw = RawObject {
-            namespace: text(object.namespace),
-            name: text(object.name),
-            uid: text(object.uid),
-            deleted: object.deleted.get(),
-            grace: object.grace.get(),
-            finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
-            owners: owners.collect(),
-            ..RawObject::default()
-        };
-        ObjectEvent { resource: object.resource, object: raw, gone: false }
+        let (id, snapshot) = (self.scene.id(name), &self.scene.snapshot);
+        ObjectEvent { resource: snapshot.object(id).resource, object: snapshot.raw(id).into_owned(), gone: false }
     }
 
     fn see(&mut self, seen: ObjectEvent) -> bool {
@@ -95,17 +75,8 @@ impl Way {
         let owner = self.object(owner);
         let mut seen = self.object(like);
         seen.object = RawObject {
-            namespace: seen.object.namespace,
-            name: name.into(),
-            uid: format!("new-{name}").into(),
-            owners: vec![RawReference {
-                api_version: "v1".into(),
-                kind: "ConfigMap".into(),
-                name: owner.object.name,
-                uid: owner.object.uid,
-                ..RawReference::default()
-            }],
-            ..RawObject::default()
+            owners: vec![RawReference::to("v1", "ConfigMap", owner.object.name, owner.object.uid)],
+            ..RawObject::named(seen.object.namespace, name, format!("new-{name}"))
         };
         self.see(seen)
     }
@@ -250,12 +221,8 @@ fn what_holds_from_outside_is_named() {
     way.changes("ConfigMap/stranger", |object| {
         object.deleted = Some(1);
         object.owners.push(RawReference {
-            api_version: "v1".into(),
-            kind: "ConfigMap".into(),
-            name: owner.name,
-            uid: owner.uid,
             block_owner_deletion: Some(true),
-            ..RawReference::default()
+            ..RawReference::to("v1", "ConfigMap", owner.name, owner.uid)
         });
     });
     let judged = way.judged();

@@ -37,15 +37,12 @@ pub fn snapshot(graph: &Graph) -> Snapshot {
         let id = builder.add(
             resource,
             &RawObject {
-                namespace: namespace(line).into(),
-                name: line.name.as_str().into(),
-                uid: line.uid().into(),
                 deleted: line.terminating.then_some(1),
                 grace: line.grace,
                 finalizers: line.finalizers.iter().map(|finalizer| finalizer.as_str().into()).collect(),
                 owners: owners.iter().map(raw).collect(),
                 labels: vec![(LABEL.into(), line.name.split('-').next().unwrap_or_default().into())],
-                ..RawObject::default()
+                ..RawObject::named(namespace(line), line.name.as_str(), line.uid())
             },
         );
         if let Some(fact) = fact(line) {
@@ -152,13 +149,8 @@ fn resources() -> Resources {
             _ => &["get", "list", "watch", "delete", "patch"],
         };
         Resource {
-            group: group.into(),
-            version: version.into(),
-            plural: kind.plural.into(),
-            kind: kind.name.into(),
             namespaced: kind.namespaced,
-            verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
-            ..Resource::default()
+            ..Resource::named(group, version, kind.plural, kind.name).with_verbs(verbs)
         }
     });
     Resources::new(all.collect(), vec![("acme.io".into(), "v1".into())])

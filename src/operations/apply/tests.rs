@@ -150,7 +150,7 @@ items:
     assert_eq!(fixed.notes.len(), 1, "{:?}", fixed.notes);
     assert!(fixed.notes[0].starts_with("backup was written anew"), "{:?}", fixed.notes);
     let read = file(&fixed.text);
-    let uids: Vec<&str> = read.objects().map(|found| found.object.written()[0].uid.as_str()).collect();
+    let uids: Vec<&str> = read.objects().map(|found| &*found.object.written()[0].uid).collect();
     assert_eq!(uids, ["b", NEW]);
 }
 
@@ -209,7 +209,7 @@ fn words_without_quotes_are_true_and_false() {
     let with = |reference: &str| {
         let file = file(&format!("apiVersion: v1\nkind: A\nmetadata: {{name: a, ownerReferences: [{reference}]}}\n"));
         let object = file.objects().next().unwrap().object.clone();
-        (object.malformed.clone(), object.written()[0].controller, object.written()[0].name.clone())
+        (object.malformed.clone(), object.written()[0].controller, object.written()[0].name.to_string())
     };
     let wrong = "name is not a text (put it in quotes)".to_owned();
     assert_eq!(with("{name: n, controller: yes}"), (Some(wrong), Some(true), String::new()));

@@ -170,8 +170,7 @@ impl Trial {
     }
 
     fn missing(mut self, policy: OnMissed) -> Self {
-        let resources = well_known::resources().resources;
-        let resource = gc_core::model::Resources::new(resources, Vec::new()).find_type("pods").unwrap();
+        let resource = well_known::served().find_type("pods").unwrap();
         let lost = LostWatch { resource, namespace: None, reason: "410 Gone".to_owned(), watched: true };
         self.world().missed = vec![(lost, "pods".to_owned())];
         self.policy.missed = policy;

@@ -16,18 +16,12 @@ use gc_core::{
 
 /// A snapshot with pods of these names and a Namespace.
 fn snapshot(names: &[&str]) -> (Snapshot, Vec<ObjectId>) {
-    let namespaces =
-        Resource { version: "v1".into(), plural: "namespaces".into(), kind: "Namespace".into(), ..Resource::default() };
+    let namespaces = Resource { namespaced: false, ..Resource::named("", "v1", "namespaces", "Namespace") };
     let mut builder =
         SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods(), namespaces], Vec::new()));
     let ids = names.iter().map(|name| {
         let is_namespace = *name == "shop";
-        let object = RawObject {
-            name: (*name).to_owned().into(),
-            namespace: if is_namespace { "" } else { "shop" }.into(),
-            uid: format!("u-{name}").into(),
-            ..RawObject::default()
-        };
+        let object = RawObject::named(if is_namespace { "" } else { "shop" }, (*name).to_owned(), format!("u-{name}"));
         builder.add(ResourceId(u32::from(is_namespace)), &object)
     });
     let ids = ids.collect();

@@ -36,12 +36,9 @@ async fn timed_out(seconds: u64) -> Ended {
 /// A listed pod without a node, kept by a finalizer.
 fn held() -> RawObject<'static> {
     RawObject {
-        namespace: "shop".into(),
-        name: "held".into(),
-        uid: "u-held".into(),
         resource_version: "5".into(),
         finalizers: vec!["acme.io/x".into()],
-        ..RawObject::default()
+        ..RawObject::named("shop", "held", "u-held")
     }
 }
 
@@ -202,13 +199,7 @@ async fn what_is_late_brings_nothing_back() {
             name: "dependent".into(),
             uid: "u-dependent".into(),
             finalizers: Vec::new(),
-            owners: vec![RawReference {
-                api_version: "v1".into(),
-                kind: "Thing".into(),
-                name: "held".into(),
-                uid: "u-held".into(),
-                ..RawReference::default()
-            }],
+            owners: vec![RawReference::to("v1", "Thing", "held", "u-held")],
             ..held()
         },
         gone: false,

@@ -112,27 +112,17 @@ impl Scene {
             SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods(), sets()], Vec::new()));
         let mut store = Store::default();
         let raw = |uid: &'static str, owners: Vec<RawReference<'static>>| RawObject {
-            namespace: "shop".into(),
-            name: uid.into(),
-            uid: uid.into(),
             owners,
-            ..RawObject::default()
+            ..RawObject::named("shop", uid, uid)
         };
         let [pod, set] = ["", "apps"].map(|group| {
             let kind = if group.is_empty() { "Pod" } else { "ReplicaSet" };
             builder.snapshot().resources.by_group_kind(group, kind).unwrap()
         });
         for resource in [pod, set] {
-            builder.list(ListRecord { resource, namespace: None, resource_version: String::new(), failure: None });
+            builder.list(ListRecord::complete(resource));
         }
-        let set_owner = RawReference {
-            api_version: "apps/v1".into(),
-            kind: "ReplicaSet".into(),
-            name: "r".into(),
-            uid: "r".into(),
-            controller: Some(true),
-            block_owner_deletion: None,
-        };
+        let set_owner = RawReference { controller: Some(true), ..RawReference::to("apps/v1", "ReplicaSet", "r", "r") };
         let r = builder.add(set, &raw("r", Vec::new()));
         store.put(SET, json!({"metadata": {"name": "r", "uid": "r"}}));
         for name in ["a", "b"] {

@@ -36,13 +36,7 @@ pub async fn record_invalid_owner(
     owner: &Identity,
     now: Timestamp,
 ) -> Result<(), String> {
-    let events = Resource {
-        version: "v1".to_owned(),
-        plural: "events".to_owned(),
-        kind: "Event".to_owned(),
-        namespaced: true,
-        ..Resource::default()
-    };
+    let events = Resource::named("", "v1", "events", "Event");
     // An event about a cluster-scoped object needs a namespace, too.
     let namespace = if dependent.namespace.is_empty() { "default" } else { dependent.namespace.as_str() };
     let message = message(dependent, owner);

@@ -338,13 +338,7 @@ fn uid_of(answer: &Answer) -> Result<String, Failure> {
 }
 
 fn config_maps() -> Resource {
-    Resource {
-        version: "v1".to_owned(),
-        plural: "configmaps".to_owned(),
-        kind: "ConfigMap".to_owned(),
-        namespaced: true,
-        ..Resource::default()
-    }
+    Resource::named("", "v1", "configmaps", "ConfigMap")
 }
 
 /// The test object. Its data explains it to anyone who finds it.

@@ -120,10 +120,7 @@ impl Connection {
     /// Kubernetes serves by default. It may serve something else.
     pub fn expected_resources(&self) -> Resources {
         let last = self.cache.as_ref().and_then(DiscoveryCache::read);
-        last.unwrap_or_else(|| {
-            let known = well_known::resources();
-            Resources::new(known.resources, known.preferred_versions)
-        })
+        last.unwrap_or_else(well_known::served)
     }
 
     /// Keeps what is served for the next time.

@@ -461,10 +461,7 @@ mod tests {
             SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
         let ids = (0..count).map(|index| {
             let (name, uid) = (format!("p{index}"), format!("u{index}"));
-            builder.add(
-                ResourceId(0),
-                &RawObject { namespace: "shop".into(), name: name.into(), uid: uid.into(), ..RawObject::default() },
-            )
+            builder.add(ResourceId(0), &RawObject::named("shop", name, uid))
         });
         let ids = ids.collect();
         (builder.build(), ids)
@@ -514,12 +511,7 @@ mod tests {
             .iter()
             .map(|name| {
                 let namespace = if name == "l9" { "other" } else { "shop" };
-                let object = RawObject {
-                    namespace: namespace.into(),
-                    name: name.into(),
-                    uid: name.into(),
-                    ..RawObject::default()
-                };
+                let object = RawObject::named(namespace, name, name);
                 builder.add(ResourceId(0), &object)
             })
             .collect();
@@ -601,8 +593,7 @@ mod tests {
         let ids =
             ["noted", "nobody", "replaced", "gone", "unserved", "secret", "garbage", "not-asked-for"].map(|name| {
                 let uid = format!("u-{name}");
-                let object =
-                    RawObject { namespace: "shop".into(), name: name.into(), uid: uid.into(), ..RawObject::default() };
+                let object = RawObject::named("shop", name, uid);
                 builder.add(ResourceId(0), &object)
             });
         let mut snapshot = builder.build();
@@ -679,8 +670,7 @@ mod tests {
             (resources.by_group_kind("", "ServiceAccount"), resources.by_group_kind("", "Secret"));
         let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources);
         let mut add = |resource, namespace: &'static str, name: &'static str, uid: &'static str| {
-            let object =
-                RawObject { namespace: namespace.into(), name: name.into(), uid: uid.into(), ..RawObject::default() };
+            let object = RawObject::named(namespace, name, uid);
             builder.add(resource, &object)
         };
         let [robot, other, denied] = [("a", "robot", "u-r"), ("a", "other", "u-o"), ("b", "denied", "u-d")]
@@ -716,8 +706,8 @@ mod reclaim_tests {
         let (pods, secrets) = (of("Pod"), of("Secret"));
         let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources);
         for (resource, namespace, name) in [(pods, "shop", "p"), (secrets, "kube-system", "t")] {
-            let uid = format!("u-{name}").into();
-            let object = RawObject { namespace: namespace.into(), name: name.into(), uid, ..RawObject::default() };
+            let uid = format!("u-{name}");
+            let object = RawObject::named(namespace, name, uid);
             builder.add(resource, &object);
         }
         builder.build()

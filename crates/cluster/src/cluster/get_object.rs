@@ -437,19 +437,10 @@ mod tests {
     fn listed() -> (Snapshot, ObjectId) {
         let mut builder =
             SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
-        let owner = |name: &'static str, uid: &'static str| RawReference {
-            api_version: "v1".into(),
-            kind: "Pod".into(),
-            name: name.into(),
-            uid: uid.into(),
-            ..RawReference::default()
-        };
+        let owner = |name: &'static str, uid: &'static str| RawReference::to("v1", "Pod", name, uid);
         let object = RawObject {
-            name: "web".into(),
-            namespace: "shop".into(),
-            uid: "u-web".into(),
             owners: vec![owner("named", "u-named"), owner("twin", "u-web")],
-            ..RawObject::default()
+            ..RawObject::named("shop", "web", "u-web")
         };
         let id = builder.add(ResourceId(0), &object);
         (builder.build(), id)
@@ -578,8 +569,7 @@ mod tests {
         let mut builder = SnapshotBuilder::new(origin, Resources::new(vec![pods], Vec::new()));
         let resource = ResourceId(0);
         for (name, uid) in [("replaced", "old"), ("kept", "same"), ("secret", "s")] {
-            let object =
-                RawObject { name: name.into(), namespace: "shop".into(), uid: uid.into(), ..RawObject::default() };
+            let object = RawObject::named("shop", name, uid);
             builder.add(resource, &object);
         }
         let list = ListRecord { resource, namespace: None, resource_version: "7".to_owned(), failure: None };
@@ -633,13 +623,10 @@ mod recheck_tests {
         let resource = ResourceId(0);
         let mut add = |name: &str| {
             let object = RawObject {
-                name: name.to_owned().into(),
-                namespace: "shop".into(),
-                uid: format!("u-{name}").into(),
                 resource_version: "1".into(),
                 finalizers: vec!["acme.io/x".into()],
                 labels: vec![("b".into(), "2".into()), ("a".into(), "1".into())],
-                ..RawObject::default()
+                ..RawObject::named("shop", name.to_owned(), format!("u-{name}"))
             };
             builder.add(resource, &object)
         };
@@ -788,11 +775,8 @@ mod whole_tests {
         let mut builder =
             SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
         let mut add = |name: &str| {
-            let uid = format!("u-{name}").into();
-            builder.add(
-                ResourceId(0),
-                &RawObject { name: name.to_owned().into(), namespace: "shop".into(), uid, ..RawObject::default() },
-            )
+            let uid = format!("u-{name}");
+            builder.add(ResourceId(0), &RawObject::named("shop", name.to_owned(), uid))
         };
         let ids = names.iter().map(|name| add(name)).collect();
         (builder.build(), ids)

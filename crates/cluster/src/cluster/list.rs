@@ -385,14 +385,7 @@ mod tests {
     use gc_core::model::Object;
 
     fn resource(plural: &str, kind: &str, namespaced: bool) -> Resource {
-        Resource {
-            version: "v1".to_owned(),
-            plural: plural.to_owned(),
-            kind: kind.to_owned(),
-            namespaced,
-            verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(),
-            ..Resource::default()
-        }
+        Resource { namespaced, ..Resource::named("", "v1", plural, kind).with_verbs(&["delete", "list", "watch"]) }
     }
 
     fn resources() -> Resources {
@@ -664,13 +657,7 @@ mod tests {
     const EMPTY: &str = r#"{"kind":"List","metadata":{"resourceVersion":"1"},"items":[]}"#;
 
     fn shops() -> Resource {
-        Resource {
-            group: "acme.io".to_owned(),
-            version: "v1".to_owned(),
-            plural: "shops".to_owned(),
-            kind: "Shop".to_owned(),
-            ..Resource::default()
-        }
+        Resource { namespaced: false, ..Resource::named("acme.io", "v1", "shops", "Shop") }
     }
 
     /// Discovery that names one group, with these resources or without an answer.
@@ -696,7 +683,7 @@ mod tests {
         let resources = Resources::new(vec![shops()], Vec::new());
         let resource = resources.by_group_kind("acme.io", "Shop").unwrap();
         let snapshot = SnapshotBuilder::new(connection.origin(), resources).build();
-        let record = ListRecord { resource, namespace: None, resource_version: String::new(), failure: None };
+        let record = ListRecord::complete(resource);
         connection.still_fails(&snapshot, &record).await
     }
 

@@ -234,13 +234,7 @@ mod tests {
     }
 
     fn events() -> Resource {
-        Resource {
-            version: "v1".to_owned(),
-            plural: "events".to_owned(),
-            kind: "Event".to_owned(),
-            namespaced: true,
-            ..Resource::default()
-        }
+        Resource::named("", "v1", "events", "Event")
     }
 
     async fn count(body: &'static str) -> Option<u64> {

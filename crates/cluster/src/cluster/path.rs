@@ -108,14 +108,7 @@ mod tests {
     use super::*;
 
     fn resource(group: &str, namespaced: bool) -> Resource {
-        Resource {
-            group: group.to_owned(),
-            version: "v1".to_owned(),
-            plural: "things".to_owned(),
-            kind: "Thing".to_owned(),
-            namespaced,
-            ..Resource::default()
-        }
+        Resource { namespaced, ..Resource::named(group, "v1", "things", "Thing") }
     }
 
     #[test]

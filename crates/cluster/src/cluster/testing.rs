@@ -13,13 +13,7 @@ use gc_core::model::{Resource, group_of};
 
 /// A namespaced resource.
 pub(crate) fn pods() -> Resource {
-    Resource {
-        version: "v1".to_owned(),
-        plural: "pods".to_owned(),
-        kind: "Pod".to_owned(),
-        namespaced: true,
-        ..Resource::default()
-    }
+    Resource::named("", "v1", "pods", "Pod")
 }
 
 /// A request to the test server.

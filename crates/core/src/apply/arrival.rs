@@ -140,9 +140,9 @@ pub(super) fn invalid_references(references: &[FileReference]) -> Option<Refusal
             _ => "",
         };
         if version.is_empty() {
-            return Some(Refusal::NoVersion { number, api_version: api_version.clone() });
+            return Some(Refusal::NoVersion { number, api_version: api_version.to_string() });
         }
-        if matches!(api_version.as_str(), "v1" | "/v1") && kind == "Event" {
+        if matches!(&**api_version, "v1" | "/v1") && kind == "Event" {
             return Some(Refusal::EventOwner(number));
         }
     }

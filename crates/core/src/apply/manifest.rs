@@ -2,11 +2,10 @@
 
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::Value;
 
-use serde::Serialize;
-
-use crate::model::group_of;
+use crate::model::{RawReference, group_of};
 
 /// The position of an object in a manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -38,19 +37,8 @@ pub fn name_of(file: &str) -> &str {
     if file == "-" { "standard input" } else { file }
 }
 
-/// An entry of `metadata.ownerReferences` in a file. What is missing is empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FileReference {
-    pub api_version: String,
-    pub kind: String,
-    pub name: String,
-    pub uid: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub controller: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub block_owner_deletion: Option<bool>,
-}
+/// An entry of `metadata.ownerReferences` in a file.
+pub type FileReference = RawReference<'static>;
 
 /// An object in a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -137,10 +125,10 @@ fn read_finalizers(metadata: &Value, reader: &mut Reader) -> Option<Vec<String>>
 fn read_references(metadata: &Value, reader: &mut Reader) -> Option<Vec<FileReference>> {
     let references = reader.list(metadata, "ownerReferences")?;
     let read = |reference: &Value| FileReference {
-        api_version: reader.text(reference, "apiVersion"),
-        kind: reader.text(reference, "kind"),
-        name: reader.text(reference, "name"),
-        uid: reader.text(reference, "uid"),
+        api_version: reader.text(reference, "apiVersion").into(),
+        kind: reader.text(reference, "kind").into(),
+        name: reader.text(reference, "name").into(),
+        uid: reader.text(reference, "uid").into(),
         controller: reader.flag(reference, "controller"),
         block_owner_deletion: reader.flag(reference, "blockOwnerDeletion"),
     };

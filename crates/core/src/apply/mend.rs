@@ -47,7 +47,7 @@ impl Mending {
         }
         let mended = written.iter().zip(&self.references).filter_map(|(reference, mend)| match mend {
             Mend::Keep => Some(reference.clone()),
-            Mend::SetUid(uid) => Some(FileReference { uid: uid.clone(), ..reference.clone() }),
+            Mend::SetUid(uid) => Some(FileReference { uid: uid.clone().into(), ..reference.clone() }),
             Mend::Remove | Mend::RemoveForNow => None,
         });
         invalid_references(&mended.collect::<Vec<_>>())

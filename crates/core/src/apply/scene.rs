@@ -120,8 +120,8 @@ impl Scene {
 
     /// Whether the file has the owner that a reference of an object in this namespace names.
     pub(super) fn has_in_file(&self, reference: &FileReference, namespace: &str) -> bool {
-        let FileReference { api_version, kind, name, .. } = reference;
-        let at = |namespace: &str| [api_version.clone(), kind.clone(), namespace.to_owned(), name.clone()];
+        let RawReference { api_version, kind, name, .. } = reference;
+        let at = |namespace: &str| [&**api_version, kind, namespace, name].map(str::to_owned);
         self.names.contains(&at(namespace)) || self.names.contains(&at(""))
     }
 
@@ -374,7 +374,7 @@ impl Placing<'_> {
     fn update(&self, scene: &mut Scene, object: &ManifestObject, existing: ObjectId) -> (Arrival, bool) {
         let stored = self.before.object(existing);
         let mut raw = self.before.raw(existing).into_owned();
-        let live: Vec<FileReference> = raw.owners.iter().map(of_raw).collect();
+        let live = raw.owners.clone();
         let held: Vec<String> = raw.finalizers.iter().map(|finalizer| finalizer.clone().into_owned()).collect();
         let strategic = KindRules::of(self.before.resources.get(stored.resource)).strategic_merge;
         let last = self.last.get(&*raw.uid).cloned().unwrap_or_default();
@@ -392,7 +392,7 @@ impl Placing<'_> {
             return (Arrival::Refused(refusal), certain);
         }
         let before: Vec<Reference> = stored.owners.to_vec();
-        raw.owners = if same { raw.owners } else { merged.iter().map(to_raw).collect() };
+        raw.owners = if same { raw.owners } else { merged.clone() };
         // Without its last finalizer, a terminating object goes: that is simulated.
         let symbols = stored.finalizers.iter().copied();
         let is_lost = |finalizer: &Symbol| !finalizers.iter().any(|kept| kept == self.before.text(*finalizer));
@@ -431,7 +431,7 @@ fn create(scene: &mut Scene, object: &ManifestObject, spot: &Spot, index: usize)
         uid: Cow::Owned(format!("\u{1}{index}")),
         created: scene.snapshot.read_at,
         finalizers: object.finalizers.iter().flatten().map(|finalizer| Cow::Owned(finalizer.clone())).collect(),
-        owners: without_duplicates(object.written().to_vec()).iter().map(to_raw).collect(),
+        owners: without_duplicates(object.written().to_vec()),
         labels: object.labels.iter().map(|(key, value)| (key.clone().into(), value.clone().into())).collect(),
         ..RawObject::default()
     };
@@ -492,19 +492,7 @@ fn kinds_of(object: &ManifestObject) -> Vec<Resource> {
     if object.kind != "CustomResourceDefinition" {
         return Vec::new();
     }
-    let spec = &object.whole["spec"];
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let versions = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
-    let kind = |version: &Value| Resource {
-        group: text(&spec["group"]),
-        version: text(&version["name"]),
-        plural: text(&spec["names"]["plural"]),
-        kind: text(&spec["names"]["kind"]),
-        namespaced: spec["scope"] == "Namespaced",
-        verbs: VERBS_OF_CUSTOM_RESOURCES.map(str::to_owned).to_vec(),
-        ..Resource::default()
-    };
-    versions.map(kind).collect()
+    Resource::defined_by(&object.whole).map(|kind| kind.with_verbs(&VERBS_OF_CUSTOM_RESOURCES)).collect()
 }
 
 /// Makes symbols of all that may have to be looked up.
@@ -535,26 +523,4 @@ fn without_duplicates(references: Vec<FileReference>) -> Vec<FileReference> {
 
 fn same_references(one: &[FileReference], other: &[FileReference]) -> bool {
     one.len() == other.len() && one.iter().all(|reference| other.contains(reference))
-}
-
-fn of_raw(raw: &RawReference<'_>) -> FileReference {
-    FileReference {
-        api_version: raw.api_version.clone().into_owned(),
-        kind: raw.kind.clone().into_owned(),
-        name: raw.name.clone().into_owned(),
-        uid: raw.uid.clone().into_owned(),
-        controller: raw.controller,
-        block_owner_deletion: raw.block_owner_deletion,
-    }
-}
-
-fn to_raw(reference: &FileReference) -> RawReference<'static> {
-    RawReference {
-        api_version: Cow::Owned(reference.api_version.clone()),
-        kind: Cow::Owned(reference.kind.clone()),
-        name: Cow::Owned(reference.name.clone()),
-        uid: Cow::Owned(reference.uid.clone()),
-        controller: reference.controller,
-        block_owner_deletion: reference.block_owner_deletion,
-    }
 }

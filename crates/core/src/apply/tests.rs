@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use crate::{
     graph::OwnerGraph,
-    model::{Origin, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder},
+    model::{ListRecord, Origin, RawObject, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder},
     plan::explore,
     simulate::{Assume, Request, SimContext},
 };
@@ -23,32 +23,16 @@ const SHOP: ResourceId = ResourceId(3);
 
 fn kind(group: &str, kind: &str, namespaced: bool) -> Resource {
     Resource {
-        group: group.to_owned(),
-        version: "v1".to_owned(),
-        plural: kind.to_lowercase() + "s",
-        kind: kind.to_owned(),
         namespaced,
-        verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(),
-        ..Resource::default()
+        ..Resource::named(group, "v1", &(kind.to_lowercase() + "s"), kind).with_verbs(&["delete", "list", "watch"])
     }
 }
 
 fn existing(namespace: &str, name: &str, owners: &[FileReference]) -> RawObject<'static> {
-    let owner = |reference: &FileReference| RawReference {
-        api_version: reference.api_version.clone().into(),
-        kind: reference.kind.clone().into(),
-        name: reference.name.clone().into(),
-        uid: reference.uid.clone().into(),
-        controller: reference.controller,
-        block_owner_deletion: reference.block_owner_deletion,
-    };
     RawObject {
-        namespace: namespace.to_owned().into(),
-        name: name.to_owned().into(),
-        uid: format!("uid-{name}").into(),
         resource_version: "9".into(),
-        owners: owners.iter().map(owner).collect(),
-        ..RawObject::default()
+        owners: owners.to_vec(),
+        ..RawObject::named(namespace.to_owned(), name.to_owned(), format!("uid-{name}"))
     }
 }
 
@@ -68,24 +52,13 @@ fn cluster(objects: &[(ResourceId, RawObject<'static>)], unlisted: Option<Resour
         builder.add(*resource, object);
     }
     for resource in [CONFIG, NAMESPACE, ROLE, SHOP].into_iter().filter(|resource| Some(*resource) != unlisted) {
-        builder.list(crate::model::ListRecord {
-            resource,
-            namespace: None,
-            resource_version: String::new(),
-            failure: None,
-        });
+        builder.list(ListRecord::complete(resource));
     }
     builder.build()
 }
 
 fn owner(name: &str, uid: &str) -> FileReference {
-    FileReference {
-        api_version: "v1".to_owned(),
-        kind: "ConfigMap".to_owned(),
-        name: name.to_owned(),
-        uid: uid.to_owned(),
-        ..FileReference::default()
-    }
+    FileReference::to("v1", "ConfigMap", name.to_owned(), uid.to_owned())
 }
 
 fn written(references: &[FileReference]) -> Value {
@@ -136,7 +109,7 @@ fn references_to_the_uids_of_a_file_dangle() {
         of_kind("rbac.authorization.k8s.io/v1", "ClusterRole", "role", &[owner("there", "uid-there")]),
         object(
             "shielded",
-            &[owner("gone", "gone"), FileReference { kind: "Nothing".to_owned(), ..owner("n", "n") }],
+            &[owner("gone", "gone"), FileReference { kind: "Nothing".into(), ..owner("n", "n") }],
             &json!({}),
         ),
     ];
@@ -204,7 +177,7 @@ fn objects_that_exist_take_their_dependents_along() {
 #[test]
 fn what_was_not_read_is_unknown() {
     let shop = |name: &str| of_kind("acme.io/v1", "Shop", name, &[]);
-    let of_shop = FileReference { api_version: "acme.io/v1".to_owned(), kind: "Shop".to_owned(), ..owner("main", "u") };
+    let of_shop = FileReference { api_version: "acme.io/v1".into(), kind: "Shop".into(), ..owner("main", "u") };
     let mut snapshot = cluster(&[], Some(SHOP));
     let file = [shop("main"), object("of-unread", std::slice::from_ref(&of_shop), &json!({}))];
     let apply = played(&mut snapshot, &file);
@@ -273,8 +246,8 @@ fn refusals() {
 fn invalid_references_are_refused() {
     let one = owner("a", "a");
     let of = |api_version: &str, kind: &str| FileReference {
-        api_version: api_version.to_owned(),
-        kind: kind.to_owned(),
+        api_version: api_version.to_owned().into(),
+        kind: kind.to_owned().into(),
         ..one.clone()
     };
     let refusal = |references: &[FileReference]| invalid_references(references).map(|refusal| refusal.name());

@@ -259,31 +259,24 @@ mod tests {
     /// one several times, and where its kind isn't watched.
     #[test]
     fn places_of_references_are_known() {
-        let kind = |kind: &str, verbs: &[&str]| Resource {
-            version: "v1".to_owned(),
-            plural: kind.to_lowercase() + "s",
-            kind: kind.to_owned(),
-            namespaced: true,
-            verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
-            ..Resource::default()
+        let kind = |kind: &str, verbs: &[&str]| {
+            Resource::named("", "v1", &(kind.to_lowercase() + "s"), kind).with_verbs(verbs)
         };
         let kinds = vec![kind("Pod", &["delete", "list", "watch"]), kind("Review", &["list"])];
         let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(kinds, Vec::new()));
         const OBJECTS: usize = 24;
         for number in 0..OBJECTS {
-            let owner = |place: usize| RawReference {
-                api_version: "v1".into(),
-                kind: "Pod".into(),
-                name: format!("o{place}").into(),
-                uid: format!("u{}", (number * 5 + place * place) % (OBJECTS + 4)).into(),
-                ..RawReference::default()
+            let owner = |place: usize| {
+                RawReference::to(
+                    "v1",
+                    "Pod",
+                    format!("o{place}"),
+                    format!("u{}", (number * 5 + place * place) % (OBJECTS + 4)),
+                )
             };
             let object = RawObject {
-                namespace: "shop".into(),
-                name: format!("o{number}").into(),
-                uid: format!("u{number}").into(),
                 owners: (0..number).map(owner).collect(),
-                ..RawObject::default()
+                ..RawObject::named("shop", format!("o{number}"), format!("u{number}"))
             };
             builder.add(ResourceId((number % 2) as u32), &object);
         }

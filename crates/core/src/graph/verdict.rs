@@ -163,31 +163,17 @@ mod tests {
 
     /// The verdicts on references with these apiVersions, kinds and names, to an object `owner` in the same namespace.
     fn verdicts_on(spellings: &[[&str; 3]]) -> Vec<Verdict> {
-        let kind = Resource {
-            version: "v1".to_owned(),
-            plural: "pods".to_owned(),
-            kind: "Pod".to_owned(),
-            namespaced: true,
-            verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(),
-            ..Resource::default()
-        };
+        let kind = Resource::named("", "v1", "pods", "Pod").with_verbs(&["delete", "list", "watch"]);
         let resources = Resources::new(vec![kind], Vec::new());
         let pods = resources.by_group_plural("", "pods").expect("pods");
         let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources);
         let object = |name: &'static str, owners: Vec<RawReference<'static>>| RawObject {
-            namespace: "shop".into(),
-            name: name.into(),
-            uid: name.into(),
             owners,
-            ..RawObject::default()
+            ..RawObject::named("shop", name, name)
         };
         builder.add(pods, &object("owner", Vec::new()));
-        let reference = |[api_version, kind, name]: &[&str; 3]| RawReference {
-            api_version: api_version.to_string().into(),
-            kind: kind.to_string().into(),
-            name: name.to_string().into(),
-            uid: "owner".into(),
-            ..RawReference::default()
+        let reference = |[api_version, kind, name]: &[&str; 3]| {
+            RawReference::to(api_version.to_string(), kind.to_string(), name.to_string(), "owner")
         };
         let holder = builder.add(pods, &object("holder", spellings.iter().map(reference).collect()));
         let snapshot = builder.build();

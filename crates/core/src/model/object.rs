@@ -108,14 +108,17 @@ pub struct RawObject<'a> {
     pub manager: Cow<'a, str>,
 }
 
-/// An owner reference before interning.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// An owner reference before interning. In a file, what is missing is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RawReference<'a> {
     pub api_version: Cow<'a, str>,
     pub kind: Cow<'a, str>,
     pub name: Cow<'a, str>,
     pub uid: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub block_owner_deletion: Option<bool>,
 }
 
@@ -124,7 +127,16 @@ fn own(text: Cow<'_, str>) -> Cow<'static, str> {
     Cow::Owned(text.into_owned())
 }
 
-impl RawObject<'_> {
+impl<'a> RawObject<'a> {
+    /// An object of which nothing else matters.
+    pub fn named(
+        namespace: impl Into<Cow<'a, str>>,
+        name: impl Into<Cow<'a, str>>,
+        uid: impl Into<Cow<'a, str>>,
+    ) -> Self {
+        RawObject { namespace: namespace.into(), name: name.into(), uid: uid.into(), ..RawObject::default() }
+    }
+
     /// A copy that borrows nothing.
     pub fn into_owned(self) -> RawObject<'static> {
         RawObject {
@@ -145,7 +157,18 @@ impl RawObject<'_> {
     }
 }
 
-impl RawReference<'_> {
+impl<'a> RawReference<'a> {
+    /// A reference without flags.
+    pub fn to(
+        api_version: impl Into<Cow<'a, str>>,
+        kind: impl Into<Cow<'a, str>>,
+        name: impl Into<Cow<'a, str>>,
+        uid: impl Into<Cow<'a, str>>,
+    ) -> Self {
+        let (api_version, kind) = (api_version.into(), kind.into());
+        RawReference { api_version, kind, name: name.into(), uid: uid.into(), ..RawReference::default() }
+    }
+
     /// The same in symbols of these strings.
     pub fn intern(&self, strings: &mut Strings) -> Reference {
         Reference {

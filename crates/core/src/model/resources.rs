@@ -5,6 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::ServerVersion;
 
@@ -56,6 +57,37 @@ pub struct Resource {
 }
 
 impl Resource {
+    /// A namespaced resource of which nothing else is known, or matters.
+    pub fn named(group: &str, version: &str, plural: &str, kind: &str) -> Self {
+        let [group, version, plural, kind] = [group, version, plural, kind].map(str::to_owned);
+        Resource { group, version, plural, kind, namespaced: true, ..Resource::default() }
+    }
+
+    /// The same with these verbs.
+    #[must_use]
+    pub fn with_verbs(self, verbs: &[&str]) -> Self {
+        Resource { verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(), ..self }
+    }
+
+    /// The resources that the API server serves because of this CustomResourceDefinition, one for each served version.
+    pub(crate) fn defined_by(definition: &Value) -> impl Iterator<Item = Resource> + '_ {
+        let spec = &definition["spec"];
+        let names = &spec["names"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let served = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
+        served.map(move |version| Resource {
+            group: text(&spec["group"]),
+            version: text(&version["name"]),
+            plural: text(&names["plural"]),
+            singular: text(&names["singular"]),
+            short_names: names["shortNames"].as_array().into_iter().flatten().map(text).collect(),
+            kind: text(&names["kind"]),
+            namespaced: spec["scope"] == "Namespaced",
+            has_status: version["subresources"]["status"].is_object(),
+            ..Resource::default()
+        })
+    }
+
     /// Whether its group is one of Kubernetes' own.
     pub fn is_kubernetes(&self) -> bool {
         !self.group.contains('.') || self.group.ends_with(".k8s.io")

@@ -62,6 +62,13 @@ pub struct ListRecord {
     pub failure: Option<GapReason>,
 }
 
+impl ListRecord {
+    /// A complete list of all namespaces, in no version that counts.
+    pub fn complete(resource: ResourceId) -> Self {
+        ListRecord { resource, namespace: None, resource_version: String::new(), failure: None }
+    }
+}
+
 /// The result of a look-up by coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {

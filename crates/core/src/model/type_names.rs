@@ -119,15 +119,9 @@ mod tests {
     fn resource(group: &str, plural: &str, kind: &str, short: &[&str], categories: &[&str]) -> Resource {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         Resource {
-            group: group.to_owned(),
-            version: "v1".to_owned(),
-            plural: plural.to_owned(),
-            kind: kind.to_owned(),
             short_names: owned(short),
             categories: owned(categories),
-            namespaced: true,
-            verbs: owned(&["list"]),
-            ..Resource::default()
+            ..Resource::named(group, "v1", plural, kind).with_verbs(&["list"])
         }
     }
 

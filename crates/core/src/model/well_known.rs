@@ -18,7 +18,7 @@
 
 use serde::Deserialize;
 
-use super::resources::Resource;
+use super::resources::{Resource, Resources};
 
 /// What a kube-apiserver serves by default, in its own order of preference.
 #[derive(Clone, Debug, Deserialize)]
@@ -37,10 +37,16 @@ pub fn resources() -> WellKnown {
     serde_json::from_str(include_str!("well_known.json")).expect("a test of this file parses the recording")
 }
 
+/// What such a server serves.
+pub fn served() -> Resources {
+    let known = resources();
+    Resources::new(known.resources, known.preferred_versions)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Mapping, NotWatched, Resources};
+    use crate::model::{Mapping, NotWatched};
 
     #[test]
     fn the_recording_is_what_a_server_serves() {

@@ -87,13 +87,8 @@ mod tests {
 
     fn resource(group: &str, plural: &str, kind: &str, namespaced: bool) -> Resource {
         Resource {
-            group: group.to_owned(),
-            version: "v1".to_owned(),
-            plural: plural.to_owned(),
-            kind: kind.to_owned(),
             namespaced,
-            verbs: ["delete", "get", "list", "watch"].map(str::to_owned).to_vec(),
-            ..Resource::default()
+            ..Resource::named(group, "v1", plural, kind).with_verbs(&["delete", "get", "list", "watch"])
         }
     }
 
@@ -113,7 +108,7 @@ mod tests {
         let find =
             |builder: &mut SnapshotBuilder, plural: &str| builder.snapshot().resources.find_type(plural).unwrap();
         let namespace = if target == "nodes" { "" } else { "shop" };
-        let raw = RawObject { name: "it".into(), namespace: namespace.into(), uid: "u".into(), ..RawObject::default() };
+        let raw = RawObject::named(namespace, "it", "u");
         let resource = find(&mut builder, target);
         let target = builder.add(resource, &raw);
         for failure in failed {

@@ -84,26 +84,10 @@ impl RestoreOptions {
 
 /// The resources that the API server serves because of an object: those of a CRD, in each served version.
 pub fn defined(object: &Archived) -> Vec<Resource> {
-    let spec = &object.whole["spec"];
     if !object.place.is("apiextensions.k8s.io", "CustomResourceDefinition") {
         return Vec::new();
     }
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let served = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
-    let short_names = spec["names"]["shortNames"].as_array().into_iter().flatten().map(text);
-    let short_names: Vec<String> = short_names.collect();
-    let resource = |version: &Value| Resource {
-        group: text(&spec["group"]),
-        version: text(&version["name"]),
-        plural: text(&spec["names"]["plural"]),
-        singular: text(&spec["names"]["singular"]),
-        short_names: short_names.clone(),
-        kind: text(&spec["names"]["kind"]),
-        namespaced: spec["scope"] == "Namespaced",
-        has_status: version["subresources"]["status"].is_object(),
-        ..Resource::default()
-    };
-    served.map(resource).collect()
+    Resource::defined_by(&object.whole).collect()
 }
 
 /// What a restore does.

@@ -88,14 +88,7 @@ impl World {
         change: impl FnOnce(&mut RawObject<'_>),
     ) -> ObjectId {
         let (kind, name) = kind_and_name.split_once('/').unwrap();
-        let mut raw = RawObject {
-            namespace: Cow::Borrowed(namespace),
-            name: Cow::Borrowed(name),
-            uid: Cow::Owned(uid(kind, name)),
-            created: Some(1_000),
-            owners,
-            ..RawObject::default()
-        };
+        let mut raw = RawObject { created: Some(1_000), owners, ..RawObject::named(namespace, name, uid(kind, name)) };
         change(&mut raw);
         self.builder.add(resource(kind), &raw)
     }

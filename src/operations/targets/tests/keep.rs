@@ -1,6 +1,6 @@
-use super::{NamespaceChoice, cluster, dump, one, resources, show, snapshot};
+use super::{NamespaceChoice, cluster, dump, one, show, snapshot};
 use crate::operations::targets::KeepQuery;
-use gc_core::model::{Snapshot, SnapshotBuilder};
+use gc_core::model::{Snapshot, SnapshotBuilder, well_known};
 
 const SHOP: &str = "
     pods
@@ -17,7 +17,7 @@ const SHOP: &str = "
 
 /// `NAMED; DESCRIBED`, or the error.
 fn meant(snapshot: &Snapshot, choice: &NamespaceChoice, text: &str) -> String {
-    match KeepQuery::parse(text, &resources()).and_then(|query| query.resolve(snapshot, choice, None)) {
+    match KeepQuery::parse(text, &well_known::served()).and_then(|query| query.resolve(snapshot, choice, None)) {
         Ok(meant) => format!("{}; {}", show(snapshot, &meant.named), show(snapshot, &meant.described)),
         Err(error) => error.to_string(),
     }
@@ -83,5 +83,5 @@ fn what_is_not_there_or_makes_no_sense_is_told() {
     let dump = snapshot(dump(), SHOP);
     assert_eq!(meant(&dump, &NamespaceChoice::WhereverUnique, "deploy/api"), "deployments:prod/api; ");
     assert!(meant(&dump, &NamespaceChoice::WhereverUnique, "pod/web-1").contains("choose one with -n"));
-    assert_eq!(meant(&SnapshotBuilder::new(cluster(), resources()).build(), &one("shop"), "app=x"), "; ");
+    assert_eq!(meant(&SnapshotBuilder::new(cluster(), well_known::served()).build(), &one("shop"), "app=x"), "; ");
 }

@@ -1,10 +1,11 @@
 use proptest::prelude::*;
 
-use super::{TargetQuery, args, resources};
+use super::{TargetQuery, args};
 use crate::operations::{
     manifests::ManifestFile,
     targets::{Entry, TargetError, TypedQuery},
 };
+use gc_core::model::well_known;
 
 fn entries(text: &str) -> Result<Vec<Entry>, TargetError> {
     ManifestFile::parse("m.yaml", text.to_owned())?.objects().map(|found| Entry::of(&found.object)).collect()
@@ -108,7 +109,7 @@ fn typed(paths: &[&str], recursive: bool) -> Result<TypedQuery, TargetError> {
     let mut args = args("");
     args.filenames = paths.iter().map(|path| (*path).to_owned()).collect();
     args.recursive = recursive;
-    TargetQuery::parse(&args)?.map_or_else(|| panic!("-f is a target"), |query| query.with_types(&resources()))
+    TargetQuery::parse(&args)?.map_or_else(|| panic!("-f is a target"), |query| query.with_types(&well_known::served()))
 }
 
 #[test]
@@ -152,7 +153,7 @@ fn namespaces_of_manifests_count_where_the_kind_has_them() {
     std::fs::write(file.path(), text).unwrap();
     let path = file.path().display().to_string();
     let query = typed(&[&path], false).unwrap();
-    assert!(query.any_cluster_scoped(&resources()));
+    assert!(query.any_cluster_scoped(&well_known::served()));
     assert_eq!(query.own_namespaces().collect::<Vec<_>>(), ["m"]);
     assert!(query.check_namespace("m").is_ok());
     let error = query.check_namespace("o").unwrap_err().to_string();

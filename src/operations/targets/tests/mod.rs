@@ -7,7 +7,7 @@ mod resolve;
 mod selectors;
 
 use super::{NamespaceChoice, TargetError, TargetQuery, TargetWords, TypedQuery};
-use gc_core::model::{ListRecord, Origin, RawObject, Resources, Snapshot, SnapshotBuilder, well_known};
+use gc_core::model::{ListRecord, Origin, RawObject, Snapshot, SnapshotBuilder, well_known};
 
 /// Splits arguments as a shell would, without quotes.
 fn args(line: &str) -> TargetWords {
@@ -27,14 +27,9 @@ fn args(line: &str) -> TargetWords {
     args
 }
 
-fn resources() -> Resources {
-    let known = well_known::resources();
-    Resources::new(known.resources, known.preferred_versions)
-}
-
 fn typed(line: &str) -> Result<TypedQuery, TargetError> {
     let query = TargetQuery::parse(&args(line))?.unwrap_or_else(|| panic!("{line:?} is no target"));
-    query.with_types(&resources())
+    query.with_types(&well_known::served())
 }
 
 fn error(line: &str) -> String {
@@ -44,7 +39,7 @@ fn error(line: &str) -> String {
 /// Each line is an object, `TYPE NAMESPACE/NAME labels`; a `TYPE` alone was listed completely; `TYPE !reason` could not
 /// be read.
 fn snapshot(origin: Origin, text: &str) -> Snapshot {
-    let mut builder = SnapshotBuilder::new(origin, resources());
+    let mut builder = SnapshotBuilder::new(origin, well_known::served());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let words: Vec<&str> = line.split(' ').collect();
         let resource = builder.snapshot().resources.find_type(words[0]).unwrap();
@@ -59,11 +54,8 @@ fn snapshot(origin: Origin, text: &str) -> Snapshot {
         builder.add(
             resource,
             &RawObject {
-                namespace: namespace.into(),
-                name: name.into(),
-                uid: format!("uid-{}-{namespace}-{name}", words[0]).into(),
                 labels: labels.map(|(key, value)| (key.into(), value.into())).collect(),
-                ..RawObject::default()
+                ..RawObject::named(namespace, name, format!("uid-{}-{namespace}-{name}", words[0]))
             },
         );
     }

@@ -1,5 +1,6 @@
-use super::{TargetQuery, args, error, resources, typed};
+use super::{TargetQuery, args, error, typed};
 use crate::operations::targets::Form;
+use gc_core::model::well_known;
 
 /// The targets as `TYPE/NAME`, or the types with their selectors.
 fn parsed(line: &str) -> String {
@@ -88,7 +89,7 @@ fn what_cannot_be_understood_is_explained() {
 
 #[test]
 fn scopes_are_known_before_anything_is_read() {
-    let resources = resources();
+    let resources = well_known::served();
     let cases = [("pod/a", false), ("ns/a", true), ("pod/a ns/a", true), ("pods,nodes --all", true), ("pv -l a", true)];
     for (line, cluster_scoped) in cases {
         let query = typed(line).unwrap();
@@ -114,8 +115,8 @@ fn what_a_server_must_select_is_told() {
     let selections =
         typed("pods,svc -l a==b --field-selector metadata.name=a,spec.nodeName=n").unwrap().server_selections();
     let [pods, services] = &selections[..] else { panic!("{selections:?}") };
-    assert_eq!(pods.resource, resources().find_type("pods").unwrap());
-    assert_eq!(services.resource, resources().find_type("services").unwrap());
+    assert_eq!(pods.resource, well_known::served().find_type("pods").unwrap());
+    assert_eq!(services.resource, well_known::served().find_type("services").unwrap());
     assert_eq!(pods.labels.as_deref(), Some("a=b"));
     assert_eq!(pods.fields, "metadata.name=a,spec.nodeName=n");
 }

@@ -107,15 +107,7 @@ const SETTINGS: &str = "/api/v1/namespaces/shop/configmaps/settings";
 
 fn resources() -> Resources {
     let known = well_known::resources();
-    let shops = Resource {
-        group: "acme.io".to_owned(),
-        version: "v1".to_owned(),
-        plural: "shops".to_owned(),
-        kind: "Shop".to_owned(),
-        namespaced: true,
-        has_status: true,
-        ..Resource::default()
-    };
+    let shops = Resource { has_status: true, ..Resource::named("acme.io", "v1", "shops", "Shop") };
     Resources::new(known.resources.into_iter().chain([shops]).collect(), known.preferred_versions)
 }
 
@@ -438,9 +430,7 @@ async fn a_server_that_does_not_say_what_it_serves_leaves_definitions_unfinished
     owned_elsewhere["metadata"]["ownerReferences"][0]["name"] = json!("another");
     owned_elsewhere["metadata"]["ownerReferences"][0]["uid"] = json!("old-another");
     let all = objects().into_iter().chain([definition, plain, owned_elsewhere]).collect();
-    let known = well_known::resources();
-    let known = Resources::new(known.resources, known.preferred_versions);
-    let (restored, store) = run_of(all, known, vec![], |asked, store| {
+    let (restored, store) = run_of(all, well_known::served(), vec![], |asked, store| {
         if let Some(definition) = store.objects.get_mut(DEFINITION) {
             definition["status"] = json!({"conditions": [{"type": "Established", "status": "True"}]});
         }

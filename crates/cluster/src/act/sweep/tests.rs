@@ -49,13 +49,7 @@ fn pod(name: &str, version: u32, owners: &[Value], rest: &Value) -> Value {
 
 /// A cluster-scoped kind, whose list never ends.
 fn regions() -> Resource {
-    Resource {
-        group: "acme.io".to_owned(),
-        version: "v1".to_owned(),
-        plural: "regions".to_owned(),
-        kind: "Region".to_owned(),
-        ..Resource::default()
-    }
+    Resource { namespaced: false, ..Resource::named("acme.io", "v1", "regions", "Region") }
 }
 
 fn to_region(name: &str) -> Value {
@@ -188,14 +182,11 @@ fn raw(object: &Value) -> RawObject<'static> {
         block_owner_deletion: reference["blockOwnerDeletion"].as_bool(),
     });
     RawObject {
-        name: text(&metadata["name"]),
-        namespace: text(&metadata["namespace"]),
-        uid: text(&metadata["uid"]),
         resource_version: text(&metadata["resourceVersion"]),
         deleted: metadata["deletionTimestamp"].is_string().then_some(1),
         finalizers: metadata["finalizers"].as_array().into_iter().flatten().map(text).collect(),
         owners: owners.collect(),
-        ..RawObject::default()
+        ..RawObject::named(text(&metadata["namespace"]), text(&metadata["name"]), text(&metadata["uid"]))
     }
 }
 

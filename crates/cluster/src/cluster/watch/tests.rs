@@ -196,11 +196,8 @@ fn with_pods(pods: &[(&str, u32)]) -> Snapshot {
         SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![watched_pods()], Vec::new()));
     for (name, version) in pods {
         let object = RawObject {
-            name: (*name).to_owned().into(),
-            namespace: "shop".to_owned().into(),
-            uid: format!("u-{name}").into(),
             resource_version: version.to_string().into(),
-            ..RawObject::default()
+            ..RawObject::named("shop", (*name).to_owned(), format!("u-{name}"))
         };
         builder.add(ResourceId(0), &object);
     }

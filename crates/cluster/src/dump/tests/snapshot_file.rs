@@ -16,21 +16,16 @@ fn written(snapshot: &Snapshot) -> String {
 }
 
 fn sample() -> Snapshot {
-    let known = well_known::resources();
-    let server = ServerVersion::read("v1.29.4-eks-1", "", "");
-    let resources = Resources::new(known.resources, known.preferred_versions).of_server(server);
+    let resources = well_known::served().of_server(ServerVersion::read("v1.29.4-eks-1", "", ""));
     let id = |kind: &str| resources.by_group_kind("", kind).unwrap();
     let (pods, secrets, nodes) = (id("Pod"), id("Secret"), id("Node"));
     let origin = Origin::Cluster { context: "prod-eu".into(), server: "api.prod-eu:6443".into() };
     let mut builder = SnapshotBuilder::new(origin, resources);
     let raw = RawObject {
-        namespace: "shop".into(),
-        name: "web \"quoted\"\u{1f980}".into(),
-        uid: "1".into(),
         created: Some(1_769_846_400),
         deleted: Some(i64::MAX),
         labels: vec![("b".into(), "1".into()), ("a".into(), "2".into())],
-        ..RawObject::default()
+        ..RawObject::named("shop", "web \"quoted\"\u{1f980}", "1")
     };
     let pod = builder.add(pods, &raw);
     builder.snapshot().facts.insert(pod, Fact::Pod(PodFacts { grace: Some(30), ..PodFacts::default() }));
@@ -108,14 +103,7 @@ fn other_json_formatting_is_accepted() {
 
 #[test]
 fn an_object_whose_kind_is_ambiguous_names_its_resource() {
-    let resource = |plural: &str| Resource {
-        group: "acme.io".into(),
-        version: "v1".into(),
-        plural: plural.into(),
-        kind: "Shop".into(),
-        namespaced: false,
-        ..Resource::default()
-    };
+    let resource = |plural: &str| Resource { namespaced: false, ..Resource::named("acme.io", "v1", plural, "Shop") };
     let resources = Resources::new(vec![resource("shops"), resource("stores")], vec![]);
     let ids: Vec<_> = resources.iter().map(|(id, _)| id).collect();
     let mut builder = SnapshotBuilder::new(Origin::Dump { paths: vec!["-".into()] }, resources);

@@ -51,16 +51,7 @@ impl Play {
     pub(super) fn unlisted(scope: Scope) -> Self {
         let mut account = Account::new(scope);
         for (id, (group, kind, plural)) in KINDS.iter().enumerate() {
-            account.watch(
-                id as u32,
-                &Resource {
-                    group: (*group).to_owned(),
-                    version: "v1".to_owned(),
-                    plural: (*plural).to_owned(),
-                    kind: (*kind).to_owned(),
-                    ..Resource::default()
-                },
-            );
+            account.watch(id as u32, &Resource { namespaced: false, ..Resource::named(group, "v1", plural, kind) });
         }
         Play { account, now: 1_000_000, version: 100, asked: Vec::new() }
     }
@@ -115,12 +106,11 @@ fn kind_of(object: &RawObject<'_>) -> u32 {
 /// An object of the namespace `shop`; its uid is `kind-name-NUMBER`.
 pub(super) fn object(kind: &str, name: &str, number: u32) -> RawObject<'static> {
     let scoped = ["Namespace", "CustomResourceDefinition", "Rack"].contains(&kind);
-    RawObject {
-        namespace: if scoped { "" } else { "shop" }.into(),
-        name: name.to_owned().into(),
-        uid: format!("{}-{name}-{number}", kind.to_lowercase()).into(),
-        ..RawObject::default()
-    }
+    RawObject::named(
+        if scoped { "" } else { "shop" },
+        name.to_owned(),
+        format!("{}-{name}-{number}", kind.to_lowercase()),
+    )
 }
 
 /// The object with this owner, too.
@@ -128,12 +118,13 @@ pub(super) fn owned(mut object: RawObject<'static>, kind: &str, name: &str, numb
     let (group, ..) = KINDS.iter().find(|(_, known, _)| *known == kind).expect("a known kind");
     let api_version = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
     object.owners.push(RawReference {
-        api_version: api_version.into(),
-        kind: kind.to_owned().into(),
-        name: name.to_owned().into(),
-        uid: format!("{}-{name}-{number}", kind.to_lowercase()).into(),
-        controller: None,
         block_owner_deletion: Some(true),
+        ..RawReference::to(
+            api_version,
+            kind.to_owned(),
+            name.to_owned(),
+            format!("{}-{name}-{number}", kind.to_lowercase()),
+        )
     });
     object
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::{Origin, RawObject, ResourceId, Resources, SnapshotBuilder, well_known};
+use crate::model::{Origin, RawObject, ResourceId, SnapshotBuilder, well_known};
 
 fn read(group: &str, kind: &str, object: &Value) -> Option<Fact> {
     assert!(has_facts(group, kind, std::iter::empty()), "{group} {kind}");
@@ -280,11 +280,7 @@ fn whole_reading_is_for_kinds_with_facts() {
 
 /// A builder with Leases of these names, and their ids.
 fn leases(names: &[&'static str]) -> (SnapshotBuilder, Vec<ObjectId>) {
-    let known = well_known::resources();
-    let mut builder = SnapshotBuilder::new(
-        Origin::Dump { paths: Vec::new() },
-        Resources::new(known.resources, known.preferred_versions),
-    );
+    let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, well_known::served());
     let resource = lease(&mut builder);
     let ids = names.iter().map(|name| builder.add(resource, &object(name, name))).collect();
     (builder, ids)
@@ -295,7 +291,7 @@ fn lease(builder: &mut SnapshotBuilder) -> ResourceId {
 }
 
 fn object<'a>(name: &'a str, uid: &'a str) -> RawObject<'a> {
-    RawObject { namespace: "shop".into(), name: name.into(), uid: uid.into(), ..RawObject::default() }
+    RawObject::named("shop", name, uid)
 }
 
 fn set_by(manager: &str) -> Vec<Setter> {

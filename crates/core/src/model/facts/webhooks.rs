@@ -126,13 +126,7 @@ mod tests {
     use super::*;
 
     fn resource(group: &str, plural: &str, namespaced: bool) -> Resource {
-        Resource {
-            group: group.to_owned(),
-            version: "v1".to_owned(),
-            plural: plural.to_owned(),
-            namespaced,
-            ..Resource::default()
-        }
+        Resource { namespaced, ..Resource::named(group, "v1", plural, "") }
     }
 
     fn webhook(groups: &[&str], versions: &[&str], resources: &[&str], operations: &[&str]) -> Webhook {

@@ -12,13 +12,7 @@ use crate::model::{
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 fn pods() -> Resources {
-    let pods = Resource {
-        version: "v1".to_owned(),
-        plural: "pods".to_owned(),
-        kind: "Pod".to_owned(),
-        namespaced: true,
-        ..Resource::default()
-    };
+    let pods = Resource::named("", "v1", "pods", "Pod");
     Resources::new(vec![pods], Vec::new())
 }
 
@@ -32,11 +26,8 @@ fn snapshot(objects: &[RawObject<'static>]) -> Snapshot {
 
 fn pod(name: &str, uid: &str, version: u32) -> RawObject<'static> {
     RawObject {
-        namespace: "shop".into(),
-        name: name.to_owned().into(),
-        uid: uid.to_owned().into(),
         resource_version: version.to_string().into(),
-        ..RawObject::default()
+        ..RawObject::named("shop", name.to_owned(), uid.to_owned())
     }
 }
 

@@ -48,14 +48,8 @@ fn recheck() -> impl Strategy<Value = Recheck> {
 }
 
 fn resources() -> Resources {
-    let resource = |plural: &str, kind: &str| Resource {
-        version: "v1".to_owned(),
-        plural: plural.to_owned(),
-        kind: kind.to_owned(),
-        namespaced: true,
-        verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(),
-        ..Resource::default()
-    };
+    let resource =
+        |plural: &str, kind: &str| Resource::named("", "v1", plural, kind).with_verbs(&["delete", "list", "watch"]);
     Resources::new(vec![resource("services", "Service"), resource("pods", "Pod")], Vec::new())
 }
 
@@ -63,13 +57,10 @@ fn raw(place: usize, arbitrary_object: &ArbitraryObject) -> Raw {
     let owner =
         |uid: usize| RawReference { uid: format!("u{uid}").into(), name: "owner".into(), ..RawReference::default() };
     RawObject {
-        namespace: "shop".into(),
-        name: format!("n{}", place % NAMES).into(),
-        uid: format!("u{}", arbitrary_object.uid).into(),
         finalizers: arbitrary_object.finalizer.then(|| "acme.io/x".into()).into_iter().collect(),
         owners: arbitrary_object.owner.map(owner).into_iter().collect(),
         labels: arbitrary_object.label.map(|label| ("app".into(), format!("l{label}").into())).into_iter().collect(),
-        ..RawObject::default()
+        ..RawObject::named("shop", format!("n{}", place % NAMES), format!("u{}", arbitrary_object.uid))
     }
 }
 
@@ -81,7 +72,7 @@ fn fact(place: usize) -> Fact {
 fn build(objects: &BTreeMap<usize, (ArbitraryObject, bool)>) -> Snapshot {
     let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources());
     for resource in [0, 1].map(ResourceId) {
-        builder.list(ListRecord { resource, namespace: None, resource_version: String::new(), failure: None });
+        builder.list(ListRecord::complete(resource));
     }
     for (place, (arbitrary_object, known)) in objects {
         let id = builder.add(ResourceId((place / NAMES) as u32), &raw(*place, arbitrary_object));

@@ -28,13 +28,7 @@ impl Writes {
     }
 
     pub(crate) fn resource(&self) -> Resource {
-        Resource {
-            group: self.group.to_owned(),
-            version: "v1".to_owned(),
-            plural: self.plural.to_owned(),
-            namespaced: self.plural != "nodes",
-            ..Resource::default()
-        }
+        Resource { namespaced: self.plural != "nodes", ..Resource::named(self.group, "v1", self.plural, "") }
     }
 
     /// Whether a webhook is certainly called for all of them in this namespace; empty: in none, or in any.
