@@ -131,7 +131,7 @@ fn sentence(result: &HoldResult) -> String {
 mod tests {
     use super::*;
     use crate::operations::hold::HoldSecret;
-    use crate::render::{document::TemplateOptions, style::Style};
+    use crate::render::testing::{plain, shown};
     use gc_cluster::act::HoldFailure;
     use gc_core::command_line::PLAIN;
 
@@ -150,17 +150,7 @@ mod tests {
 
     fn text(results: &[HoldResult]) -> String {
         let view = HoldView { results, gaps: &[], server: None, kubectl: &PLAIN };
-        let options = TextOptions {
-            width: None,
-            fold: true,
-            wide: false,
-            now: None,
-            templates: TemplateOptions::default(),
-            style: &Style::default(),
-        };
-        let mut out = Vec::new();
-        view.write(&options, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        shown(&view, &plain(None))
     }
 
     #[test]

@@ -22,6 +22,8 @@ mod sections;
 pub mod states;
 pub mod style;
 pub mod table;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod tree;
 pub mod tree_document;
 #[cfg(test)]

@@ -1,28 +1,14 @@
 use std::collections::BTreeMap;
 
 use super::{
-    document,
     output::{Format, Output as _, TextOptions},
     resources::ResourcesView,
-    style::Style,
+    testing::{plain, shown},
 };
 use gc_core::model::{Gap, Resource, ResourceId, Resources, well_known};
 
-fn well_known() -> Resources {
-    let known = well_known::resources();
-    Resources::new(known.resources, known.preferred_versions)
-}
-
 fn resource(group: &str, version: &str, plural: &str, kind: &str, verbs: &[&str]) -> Resource {
-    Resource {
-        group: group.to_owned(),
-        version: version.to_owned(),
-        plural: plural.to_owned(),
-        kind: kind.to_owned(),
-        namespaced: true,
-        verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
-        ..Resource::default()
-    }
+    Resource::named(group, version, plural, kind).with_verbs(verbs)
 }
 
 /// Resources of every sort: core, several versions, missing verbs, ignored, long names.
@@ -64,17 +50,7 @@ fn some() -> Resources {
 }
 
 fn table(view: &ResourcesView<'_>, wide: bool, width: Option<usize>) -> String {
-    let mut out = Vec::new();
-    let options = TextOptions {
-        width,
-        fold: true,
-        wide,
-        now: None,
-        templates: crate::render::document::TemplateOptions::default(),
-        style: &Style::default(),
-    };
-    view.write(&options, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    shown(view, &TextOptions { wide, ..plain(width) })
 }
 
 fn of(resources: &Resources) -> ResourcesView<'_> {
@@ -108,7 +84,7 @@ fn counts_say_what_they_rest_on() {
 
 #[test]
 fn a_real_cluster_fits_80_columns() {
-    let resources = well_known();
+    let resources = well_known::served();
     let counts: BTreeMap<ResourceId, usize> = resources.deletable().map(|(id, _)| (id, 123_456)).collect();
     for counts in [None, Some(&counts)] {
         for resources in [&resources, &some()] {
@@ -156,26 +132,6 @@ fn names_cannot_steer_a_terminal() {
         let shown = table(&of(&resources), false, width);
         assert!(!shown.contains(['\u{1b}', '\u{7}', '\r']) && !shown.contains("v1\n"), "{shown}");
     }
-}
-
-#[test]
-fn the_document_is_what_the_schema_says() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schema/resources.json");
-    let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let validator = jsonschema::draft202012::new(&schema).unwrap();
-    let counts = BTreeMap::from([(ResourceId(0), 12)]);
-    let gaps =
-        [Gap { resource: "configmaps".to_owned(), namespace: Some("shop".to_owned()), reason: "forbidden".into() }];
-    for resources in [some(), well_known(), Resources::default()] {
-        for (gaps, counts) in [(&[][..], None), (&gaps[..], Some(&counts))] {
-            let view = ResourcesView { resources: &resources, gaps, counts };
-            let document = serde_json::from_str(&document::json(&view.document())).unwrap();
-            let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
-            assert!(errors.is_empty(), "{errors:?}");
-            assert_eq!(document["resources"].as_array().unwrap().len(), resources.len());
-        }
-    }
-    assert!(!validator.is_valid(&serde_json::json!({"apiVersion": "kubectl-gc/v1", "kind": "Resources"})));
 }
 
 #[test]

@@ -9,54 +9,37 @@ use gc_core::{
 use super::{
     output::TextOptions,
     style::Style,
-    tree::{TreeView, names, write},
+    testing::{plain, shown},
+    tree::{TreeView, names},
     tree_document::collector_dot,
 };
 
-fn text(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
-    let mut out = Vec::new();
-    write(&mut out).unwrap();
-    String::from_utf8(out).unwrap()
-}
-
-fn options(style: &Style) -> TextOptions<'_> {
-    TextOptions {
-        width: None,
-        fold: true,
-        wide: false,
-        now: Some(90_000),
-        templates: crate::render::document::TemplateOptions::default(),
-        style,
-    }
+/// As on a day after the objects were created.
+fn options() -> TextOptions<'static> {
+    TextOptions { now: Some(90_000), ..plain(None) }
 }
 
 #[test]
 fn shows_a_namespace() {
     let (snapshot, graph) = shop();
     let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), None);
-    insta::assert_snapshot!(text(|out| write(
-        &TreeView::new(&snapshot, &graph, &tree),
-        &options(&Style::default()),
-        out
-    )));
+    insta::assert_snapshot!(shown(&TreeView::new(&snapshot, &graph, &tree), &options()));
 }
 
 #[test]
 fn shows_everything() {
     let (snapshot, graph) = shop();
     let tree = Tree::of_scope(&snapshot, &graph, None, None);
-    let style = Style::default();
-    let options = TextOptions { fold: false, ..options(&style) };
-    insta::assert_snapshot!(text(|out| write(&TreeView::new(&snapshot, &graph, &tree), &options, out)));
+    let options = TextOptions { fold: false, ..options() };
+    insta::assert_snapshot!(shown(&TreeView::new(&snapshot, &graph, &tree), &options));
 }
 
 #[test]
 fn shows_more_columns() {
     let (snapshot, graph) = shop();
     let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), Some(1));
-    let style = Style::default();
-    let options = TextOptions { wide: true, ..options(&style) };
-    insta::assert_snapshot!(text(|out| write(&TreeView::new(&snapshot, &graph, &tree), &options, out)));
+    let options = TextOptions { wide: true, ..options() };
+    insta::assert_snapshot!(shown(&TreeView::new(&snapshot, &graph, &tree), &options));
 }
 
 #[test]
@@ -73,11 +56,7 @@ fn shows_owners() {
     let targets: Vec<ObjectId> =
         uids.iter().map(|uid| snapshot.by_uid(snapshot.strings.find(uid).unwrap()).unwrap()).collect();
     let tree = Tree::of_targets(&snapshot, &graph, &targets, snapshot.strings.find("shop"), Direction::Owners, None);
-    insta::assert_snapshot!(text(|out| write(
-        &TreeView::new(&snapshot, &graph, &tree),
-        &options(&Style::default()),
-        out
-    )));
+    insta::assert_snapshot!(shown(&TreeView::new(&snapshot, &graph, &tree), &options()));
 }
 
 #[test]
@@ -105,12 +84,9 @@ fn names_are_whole_on_a_terminal() {
     world.add("shop", &format!("ReplicaSet/{long}"), &["Deployment/web", "ReplicaSet/gone"]);
     let (snapshot, graph) = world.build();
     let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), None);
-    let style = Style::default();
-    let piped = text(|out| write(&TreeView::new(&snapshot, &graph, &tree), &options(&style), out));
+    let piped = shown(&TreeView::new(&snapshot, &graph, &tree), &options());
     assert!(piped.contains(&long));
-    let terminal = text(|out| {
-        write(&TreeView::new(&snapshot, &graph, &tree), &TextOptions { width: Some(80), ..options(&style) }, out)
-    });
+    let terminal = shown(&TreeView::new(&snapshot, &graph, &tree), &TextOptions { width: Some(80), ..options() });
     assert!(terminal.contains(&format!("ReplicaSet/{long}\n")), "{terminal}");
     let others = terminal.lines().filter(|line| !line.contains(&long));
     assert!(others.clone().count() >= 2, "{terminal}");
@@ -158,7 +134,7 @@ fn a_long_chain_is_shown_in_linear_time() {
     }
     let (snapshot, graph) = world.build();
     let tree = Tree::of_scope(&snapshot, &graph, None, None);
-    let shown = text(|out| write(&TreeView::new(&snapshot, &graph, &tree), &options(&Style::default()), out));
+    let shown = shown(&TreeView::new(&snapshot, &graph, &tree), &options());
     assert_eq!(shown.lines().count(), 100_002);
     let last = ObjectId(99_999);
     let up = Tree::of_targets(&snapshot, &graph, &[last], None, Direction::Owners, None);
@@ -195,14 +171,13 @@ fn shows_what_the_server_prints() {
     statuses.add(asked, rows);
     let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), None);
     let view = TreeView { statuses: Some(&statuses), ..TreeView::new(&snapshot, &graph, &tree) };
-    let (plain, coloured) = (Style::default(), Style::new(true));
-    let terminal = text(|out| write(&view, &TextOptions { width: Some(80), ..options(&plain) }, out));
+    let terminal = shown(&view, &TextOptions { width: Some(80), ..options() });
     assert!(terminal.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= 80), "{terminal}");
     insta::assert_snapshot!(terminal);
-    let piped = text(|out| write(&view, &TextOptions { wide: true, fold: false, ..options(&plain) }, out));
+    let piped = shown(&view, &TextOptions { wide: true, fold: false, ..options() });
     assert!(piped.contains("waits for the database that another team provides"), "{piped}");
     insta::assert_snapshot!("wide_with_what_the_server_prints", piped);
-    let painted = text(|out| write(&view, &options(&coloured), out));
+    let painted = shown(&view, &TextOptions { style: &Style::new(true), ..options() });
     let crash = painted.lines().find(|line| line.contains("CrashLoopBackOff")).unwrap();
     assert!(crash.contains("\x1b[31;1mCrashLoopBackOff\x1b[0m"), "{crash:?}");
 }

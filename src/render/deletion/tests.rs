@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::DeletionView;
 use crate::render::{
-    output::{Output as _, TextOptions},
-    style::Style,
+    output::Output as _,
+    testing::{plain, shown},
 };
 use gc_cluster::act::{Answered, Ended, Followed, RefusalCause, Sent};
 use gc_core::{
@@ -73,25 +73,12 @@ fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
         kubectl: &kubectl,
         ..DeletionView::default()
     };
-    let style = Style::default();
-    let options = TextOptions {
-        width: Some(80),
-        fold: true,
-        wide: false,
-        now: None,
-        templates: crate::render::document::TemplateOptions::default(),
-        style: &style,
+    let code = match () {
+        () if view.is_refused() => 2,
+        () if view.failed() => 1,
+        () => 2 * i32::from(view.bad_news()),
     };
-    let mut out = Vec::new();
-    view.write(&options, &mut out).unwrap();
-    (
-        String::from_utf8(out).unwrap(),
-        match () {
-            () if view.is_refused() => 2,
-            () if view.failed() => 1,
-            () => 2 * i32::from(view.bad_news()),
-        },
-    )
+    (shown(&view, &plain(Some(80))), code)
 }
 
 #[test]
@@ -255,21 +242,7 @@ fn what_was_not_deleted_is_never_called_done() {
 fn an_archive_is_named() {
     let target = [sent("web", Answered::Accepted)];
     let view = DeletionView { sent: &target, archive: Some(Path::new("web.yaml")), ..DeletionView::default() };
-    let style = Style::default();
-    let mut out = Vec::new();
-    view.write(
-        &TextOptions {
-            width: None,
-            fold: true,
-            wide: false,
-            now: None,
-            templates: crate::render::document::TemplateOptions::default(),
-            style: &style,
-        },
-        &mut out,
-    )
-    .unwrap();
-    assert!(String::from_utf8(out).unwrap().ends_with("All of them are archived in web.yaml.\n"));
+    assert!(shown(&view, &plain(None)).ends_with("All of them are archived in web.yaml.\n"));
     assert_eq!(view.names(), "deployment.apps/web\n");
 }
 

@@ -1,11 +1,12 @@
 //! Every outcome in every format.
 
-use std::sync::LazyLock;
-
 use serde_json::{Value, json};
 
 use super::*;
-use crate::render::{document, document::TemplateOptions, style::Style};
+use crate::render::{
+    document,
+    testing::{errors, plain, shown},
+};
 use gc_core::{
     command_line::PLAIN,
     model::well_known,
@@ -94,8 +95,7 @@ fn restored() -> (RestorePlan, Vec<Restored>) {
 }
 
 fn describe(mode: Mode, plan: &RestorePlan, restored: &[Restored]) -> (String, Value) {
-    let known = well_known::resources();
-    let resources = Resources::new(known.resources, known.preferred_versions);
+    let resources = well_known::served();
     let view = RestoreView {
         plan,
         restored,
@@ -104,31 +104,12 @@ fn describe(mode: Mode, plan: &RestorePlan, restored: &[Restored]) -> (String, V
         gaps: &[],
         again: &PLAIN.plugin("restore").file("shop.yaml"),
     };
-    let mut text = Vec::new();
-    view.write(&options(false), &mut text).unwrap();
-    (String::from_utf8(text).unwrap(), serde_json::from_str(&document::json(&view.document())).unwrap())
-}
-
-/// A terminal of 80 columns, without colours.
-fn options(wide: bool) -> TextOptions<'static> {
-    static PLAIN: LazyLock<Style> = LazyLock::new(Style::default);
-    let templates = TemplateOptions::default();
-    TextOptions { width: Some(80), fold: true, wide, templates, now: None, style: &PLAIN }
+    (shown(&view, &plain(Some(80))), serde_json::from_str(&document::json(&view.document())).unwrap())
 }
 
 #[track_caller]
 fn check(document: &Value) {
-    let schema = |file: &str| -> Value {
-        let path = format!("{}/docs/schema/{file}.json", env!("CARGO_MANIFEST_DIR"));
-        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-    };
-    let registry =
-        jsonschema::Registry::new().add("urn:kubectl-gc:v1:plan", schema("plan")).unwrap().prepare().unwrap();
-    let options = jsonschema::options().with_draft(jsonschema::Draft::Draft202012).with_registry(&registry);
-    let validator = options.build(&schema("restoration")).unwrap();
-    let errors: Vec<String> =
-        validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect();
-    assert!(errors.is_empty(), "{}\n{document:#}", errors.join("\n"));
+    assert_eq!(errors("restoration", document), [""; 0], "{document:#}");
 }
 
 #[test]
@@ -197,16 +178,11 @@ fn many_names_are_folded_unless_all_are_wanted() {
     let objects = (0..20).map(|number| object("v1", "ConfigMap", &format!("c{number}"), &json!({})));
     let plan = RestorePlan::new(objects, false).unwrap();
     let restored = vec![Restored::absent(Outcome::WouldBeCreated); 20];
-    let known = well_known::resources();
-    let resources = Resources::new(known.resources, known.preferred_versions);
+    let resources = well_known::served();
     let again = PLAIN.plugin("restore").file("shop.yaml");
     let mode = Mode::ClientDryRun;
     let view = RestoreView { plan: &plan, restored: &restored, mode, resources: &resources, gaps: &[], again: &again };
-    let text = |wide: bool| {
-        let mut text = Vec::new();
-        view.write(&options(wide), &mut text).unwrap();
-        String::from_utf8(text).unwrap()
-    };
+    let text = |wide: bool| shown(&view, &TextOptions { wide, ..plain(Some(80)) });
     let named = |text: &str| text.matches("ConfigMap/c").count();
     let short = text(false);
     assert!(named(&short) == 12 && short.contains("… and 8 more: -o wide shows all"), "{short}");
