@@ -33,12 +33,33 @@ pub(super) fn says_not(ran: &Ran, texts: &[&str]) {
 
 pub(super) const DELETED: &str = "2026-03-01T10:00:00Z";
 
-/// An object in the namespace `vault`; its uid is its name. `more` has further fields of its metadata.
+/// The same as [`object`], with its fields as JSON.
+macro_rules! object {
+    ($kind:expr, $name:expr, $fields:tt) => {
+        crate::agree::object($kind, $name, ::serde_json::json!($fields))
+    };
+}
+
+/// What belongs into the metadata of an object, and not beside it.
+const METADATA: &str = "annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers \
+    generation labels managedFields name namespace ownerReferences resourceVersion uid";
+
+/// An object in the namespace `vault`; its uid is its name. `more` has further fields, also of its metadata.
 pub(super) fn object(kind: (&str, &str), name: &str, more: Value) -> Value {
-    let mut metadata = json!({"name": name, "namespace": "vault", "uid": name,
-        "creationTimestamp": "2026-01-01T00:00:00Z"});
-    metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    json!({"apiVersion": kind.0, "kind": kind.1, "metadata": metadata})
+    let metadata =
+        json!({"name": name, "namespace": "vault", "uid": name, "creationTimestamp": "2026-01-01T00:00:00Z"});
+    let mut object = json!({"apiVersion": kind.0, "kind": kind.1, "metadata": metadata});
+    for (key, value) in more.as_object().unwrap() {
+        let within = METADATA.split(' ').any(|of_metadata| of_metadata == key);
+        (if within { &mut object["metadata"] } else { &mut object })[key] = value.clone();
+    }
+    object
+}
+
+/// An object of JSON with another one's fields.
+pub(super) fn joined(mut one: Value, other: &Value) -> Value {
+    one.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+    one
 }
 
 pub(super) fn owners(kind: (&str, &str), names: &[&str]) -> Value {
@@ -53,15 +74,12 @@ pub(super) const LOCKER: (&str, &str) = ("bank.dev/v1", "Locker");
 
 /// A claim that a Locker owns, and its volume, whose data goes with it.
 pub(super) fn claim(owner: &str) -> [Value; 2] {
-    let mut claim =
-        object(("v1", "PersistentVolumeClaim"), "gold", json!({"ownerReferences": owners(LOCKER, &[owner])}));
-    claim["spec"] = json!({"volumeName": "pv1"});
-    claim["status"] = json!({"phase": "Bound"});
+    let claim = object!(("v1", "PersistentVolumeClaim"), "gold", {"ownerReferences": owners(LOCKER, &[owner]),
+        "spec": {"volumeName": "pv1"}, "status": {"phase": "Bound"}});
     let made_by = json!({"pv.kubernetes.io/provisioned-by": "x.y"});
-    let mut volume = object(("v1", "PersistentVolume"), "pv1", json!({"namespace": null, "annotations": made_by}));
-    volume["spec"] = json!({"persistentVolumeReclaimPolicy": "Delete", "csi": {"driver": "x.y", "volumeHandle": "h"},
-        "claimRef": {"namespace": "vault", "name": "gold", "uid": "gold"}});
-    volume["status"] = json!({"phase": "Bound"});
+    let volume = object!(("v1", "PersistentVolume"), "pv1", {"namespace": null, "annotations": made_by,
+        "spec": {"persistentVolumeReclaimPolicy": "Delete", "csi": {"driver": "x.y", "volumeHandle": "h"},
+            "claimRef": {"namespace": "vault", "name": "gold", "uid": "gold"}}, "status": {"phase": "Bound"}});
     [claim, volume]
 }
 
@@ -193,16 +211,10 @@ fn a_dead_webhook_that_refuses_its_own_start() {
     let mut service = place("front", ("v1", "Service"));
     service["spec"] = json!({"type": "ClusterIP", "selector": {"app": "guard"}});
     let webhook = |resources: Value| {
-        let mut it = object(
-            ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
-            "guard",
-            json!({"namespace": null}),
-        );
-        it["webhooks"] = json!([{"name": "guard.policy.io", "failurePolicy": "Fail", "sideEffects": "None",
-            "clientConfig": {"service": {"namespace": "policy", "name": "front"}},
-            "rules": [{"apiGroups": ["*"], "apiVersions": ["*"], "resources": resources,
-                "operations": ["UPDATE", "DELETE"]}]}]);
-        it
+        object!(("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"), "guard", {
+            "namespace": null, "webhooks": [{"name": "guard.policy.io", "failurePolicy": "Fail", "sideEffects": "None",
+                "clientConfig": {"service": {"namespace": "policy", "name": "front"}}, "rules": [{"apiGroups": ["*"],
+                "apiVersions": ["*"], "resources": resources, "operations": ["UPDATE", "DELETE"]}]}]})
     };
     let owner = json!({"ownerReferences": owners(LOCKER, &["gone"])});
     let kept = object(("v1", "ConfigMap"), "kept", owner);
@@ -295,9 +307,8 @@ fn conditions_are_believed() {
     let failed = json!([{"type": "NamespaceDeletionContentFailure", "status": "True",
         "reason": "ContentDeletionFailed", "message": "conversion webhook failed"}]);
     for (conditions, state, word) in [(remaining, "unknown", "DEPENDS"), (failed, "stuck", "STUCK")] {
-        let mut namespace = object(("v1", "Namespace"), "x", json!({"namespace": null, "deletionTimestamp": DELETED}));
-        namespace["spec"] = json!({"finalizers": ["kubernetes"]});
-        namespace["status"] = json!({"phase": "Terminating", "conditions": conditions});
+        let namespace = object!(("v1", "Namespace"), "x", {"namespace": null, "deletionTimestamp": DELETED,
+            "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Terminating", "conditions": conditions}});
         let said = conditions[0]["message"].as_str().unwrap();
         let ran = on(&[namespace.clone()], "explain ns/x");
         says(&ran, &[&format!("{word}: Namespace/x is Terminating. The API server says why"), said]);
@@ -344,19 +355,13 @@ fn a_definition_that_serves_nothing_says_so() {
 
 /// The CRD of Lockers, Terminating; the API server says why it can't delete them.
 pub(super) fn failing_definition(message: &str) -> Value {
-    let mut definition = object(
-        ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
-        "lockers.bank.dev",
-        json!({"namespace": null, "deletionTimestamp": DELETED,
-            "finalizers": ["customresourcecleanup.apiextensions.k8s.io"]}),
-    );
-    definition["spec"] = json!({"group": "bank.dev", "scope": "Namespaced",
-        "names": {"kind": "Locker", "plural": "lockers", "singular": "locker", "listKind": "LockerList"},
-        "versions": [{"name": "v1", "served": true, "storage": true}]});
-    definition["status"] = json!({"acceptedNames": {"plural": "lockers", "kind": "Locker"},
-        "storedVersions": ["v1"], "conditions": [{"type": "Established", "status": "True"},
-        {"type": "Terminating", "status": "True", "reason": "InstanceDeletionFailed", "message": message}]});
-    definition
+    object!(("apiextensions.k8s.io/v1", "CustomResourceDefinition"), "lockers.bank.dev", {
+        "namespace": null, "deletionTimestamp": DELETED, "finalizers": ["customresourcecleanup.apiextensions.k8s.io"],
+        "spec": {"group": "bank.dev", "scope": "Namespaced", "names": {"kind": "Locker", "plural": "lockers",
+            "singular": "locker", "listKind": "LockerList"}, "versions": [{"name": "v1", "served": true,
+            "storage": true}]}, "status": {"acceptedNames": {"plural": "lockers", "kind": "Locker"},
+            "storedVersions": ["v1"], "conditions": [{"type": "Established", "status": "True"}, {"type": "Terminating",
+            "status": "True", "reason": "InstanceDeletionFailed", "message": message}]}})
 }
 
 /// An owner that is being deleted already has a second end, too, and gates count it.
@@ -409,8 +414,7 @@ fn names_are_named_once() {
 fn records_of_namespaces_and_collections_count() {
     let entry = |verb: &str, resource: &str, name: Option<&str>| {
         let name = name.map_or(json!({}), |name| json!({"name": name}));
-        let mut of = json!({"resource": resource, "namespace": "gone", "apiVersion": "v1"});
-        of.as_object_mut().unwrap().extend(name.as_object().unwrap().clone());
+        let of = joined(json!({"resource": resource, "namespace": "gone", "apiVersion": "v1"}), &name);
         json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "stage": "ResponseComplete", "verb": verb,
             "user": {"username": "bob"}, "requestURI": "/", "responseStatus": {"code": 200},
             "requestReceivedTimestamp": "2026-03-01T10:00:00.000000Z",
@@ -439,9 +443,8 @@ fn records_of_namespaces_and_collections_count() {
 fn an_idle_controller_that_goes_leaves_its_finalizers() {
     let added = json!([{"manager": "locker-controller", "operation": "Update", "apiVersion": "bank.dev/v1",
         "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:finalizers": {"v:\"bank.dev/locker\"": {}}}}}]);
-    let mut controller = object(("apps/v1", "Deployment"), "locker-controller", json!({}));
-    controller["spec"] = json!({"replicas": 0, "selector": {"matchLabels": {"app": "l"}}});
-    controller["status"] = json!({"replicas": 0});
+    let controller = object!(("apps/v1", "Deployment"), "locker-controller", {"spec": {"replicas": 0,
+            "selector": {"matchLabels": {"app": "l"}}}, "status": {"replicas": 0}});
     let held = object(LOCKER, "held", json!({"finalizers": ["bank.dev/locker"], "managedFields": added}));
     let ran = on(&[controller, held], "plan deploy/locker-controller -n vault");
     says(
@@ -506,9 +509,8 @@ fn an_armed_deletion_keeps_its_data_first() {
     let added = json!([{"manager": "locker-controller", "operation": "Update", "apiVersion": "bank.dev/v1",
         "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:finalizers": {"v:\"bank.dev/locker\"": {}}}}}]);
     let held = json!({"deletionTimestamp": DELETED, "finalizers": ["bank.dev/locker"], "managedFields": added});
-    let mut controller = object(("apps/v1", "Deployment"), "locker-controller", json!({}));
-    controller["spec"] = json!({"replicas": 0, "selector": {"matchLabels": {"app": "l"}}});
-    controller["status"] = json!({"replicas": 0});
+    let controller = object!(("apps/v1", "Deployment"), "locker-controller", {"spec": {"replicas": 0,
+            "selector": {"matchLabels": {"app": "l"}}}, "status": {"replicas": 0}});
     let objects = [vec![controller, object(LOCKER, "held", held)], claim("held").to_vec()].concat();
     let found = document(&objects, "doctor");
     let finding = &found["findings"][0];
@@ -560,25 +562,20 @@ pub(super) fn controlled(kind: (&str, &str), uid: &str) -> Value {
 
 /// A webhook that must be asked before objects of these resources are deleted, and whose Service doesn't exist.
 pub(super) fn dead_webhook(group: &str, resource: &str) -> Value {
-    let mut webhook = object(
-        ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
-        "guard",
-        json!({"namespace": null}),
-    );
-    webhook["webhooks"] = json!([{"name": "guard.bank.dev", "failurePolicy": "Fail", "sideEffects": "None",
-        "admissionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "gone", "namespace": "vault"}},
-        "rules": [{"apiGroups": [group], "apiVersions": ["*"], "operations": ["DELETE"], "resources": [resource]}]}]);
-    webhook
+    object!(("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"), "guard", {
+        "namespace": null, "webhooks": [{"name": "guard.bank.dev", "failurePolicy": "Fail", "sideEffects": "None",
+            "admissionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "gone", "namespace": "vault"}},
+            "rules": [{"apiGroups": [group], "apiVersions": ["*"], "operations": ["DELETE"],
+            "resources": [resource]}]}]})
 }
 
 /// `metadata` of an object whose finalizer a program of this name has added.
 pub(super) fn held(finalizer: &str, program: &str, more: Value) -> Value {
     let key = format!("v:\"{finalizer}\"");
     let fields = json!({"f:metadata": {"f:finalizers": {key: {}}}});
-    let mut metadata = json!({"finalizers": [finalizer], "managedFields": [{"manager": program, "operation": "Update",
+    let metadata = json!({"finalizers": [finalizer], "managedFields": [{"manager": program, "operation": "Update",
         "apiVersion": "v1", "time": "2026-03-01T10:30:00Z", "fieldsType": "FieldsV1", "fieldsV1": fields}]});
-    metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    metadata
+    joined(metadata, &more)
 }
 
 /// What waits for an operator takes its dependents and their data with it: explain says so of each of them.
@@ -616,15 +613,12 @@ fn explain_and_plan_agree_on_what_follows() {
     const ARGO: &str = "resources-finalizer.argocd.argoproj.io";
     let deleted = json!({"deletionTimestamp": DELETED});
     let safe = |more: Value| {
-        let mut metadata = held("bank.dev/keys", "locksmith", deleted.clone());
-        metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let metadata = joined(held("bank.dev/keys", "locksmith", deleted.clone()), &more);
         object(LOCKER, "safe", metadata)
     };
     let mine = json!({"finalizers": ["ghost.io/never"], "ownerReferences": owners(LOCKER, &["safe"])});
-    let mut user = object(("v1", "Pod"), "user", json!({}));
-    user["spec"] = json!({"nodeName": "n", "containers": [],
-        "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "gold"}}]});
-    user["status"] = json!({"phase": "Running"});
+    let user = object!(("v1", "Pod"), "user", {"spec": {"nodeName": "n", "containers": [], "volumes": [{"name": "v",
+            "persistentVolumeClaim": {"claimName": "gold"}}]}, "status": {"phase": "Running"}});
     let mut used = claim("safe");
     used[0]["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
     let grand = object(LOCKER, "grand", held("bank.dev/vault", "nobody", deleted.clone()));
@@ -681,18 +675,12 @@ fn what_cannot_be_converted_is_not_certain() {
             "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}})
     };
     let definition = |versions: &[Value]| {
-        let mut definition = object(
-            ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
-            "lockers.bank.dev",
-            json!({"namespace": null}),
-        );
-        definition["spec"] = json!({"group": "bank.dev", "scope": "Namespaced", "versions": versions,
-            "names": {"plural": "lockers", "singular": "locker", "kind": "Locker"},
-            "conversion": {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"],
-                "clientConfig": {"service": {"name": "hook", "namespace": "away"}}}}});
-        definition["status"] = json!({"conditions": [{"type": "Established", "status": "True"}],
-            "storedVersions": ["v1"]});
-        definition
+        object!(("apiextensions.k8s.io/v1", "CustomResourceDefinition"), "lockers.bank.dev", {
+            "namespace": null, "spec": {"group": "bank.dev", "scope": "Namespaced", "versions": versions,
+                "names": {"plural": "lockers", "singular": "locker", "kind": "Locker"},
+                "conversion": {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"],
+                "clientConfig": {"service": {"name": "hook", "namespace": "away"}}}}},
+            "status": {"conditions": [{"type": "Established", "status": "True"}], "storedVersions": ["v1"]}})
     };
     // So that it is known which Services there are.
     let service = object(("v1", "Service"), "other", json!({}));
@@ -711,11 +699,8 @@ fn what_cannot_be_converted_is_not_certain() {
 /// What an Application lists is named where a dump lacks it, its kind included.
 #[test]
 fn what_a_dump_lacks_of_an_inventory_is_named() {
-    let mut app = object(
-        ("argoproj.io/v1alpha1", "Application"),
-        "bank",
-        json!({"finalizers": ["resources-finalizer.argocd.argoproj.io"]}),
-    );
+    let mut app = object!(("argoproj.io/v1alpha1", "Application"), "bank", {
+        "finalizers": ["resources-finalizer.argocd.argoproj.io"]});
     app["spec"] = json!({"destination": {"server": "https://kubernetes.default.svc", "namespace": "vault"}});
     app["status"] = json!({"resources": [
         {"version": "v1", "kind": "ConfigMap", "namespace": "vault", "name": "rates"},

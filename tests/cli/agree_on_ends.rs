@@ -18,10 +18,8 @@ fn on_a_part(objects: &[Value], line: &str) -> Ran {
 
 /// A namespace that is being deleted.
 fn going(name: &str) -> Value {
-    let mut namespace = object(("v1", "Namespace"), name, json!({"namespace": null, "deletionTimestamp": DELETED}));
-    namespace["spec"] = json!({"finalizers": ["kubernetes"]});
-    namespace["status"] = json!({"phase": "Terminating"});
-    namespace
+    object!(("v1", "Namespace"), name, {"namespace": null, "deletionTimestamp": DELETED,
+        "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Terminating"}})
 }
 
 /// The delete of a Terminating namespace is ignored: what goes on without it is told, and what keeps it.
@@ -84,16 +82,12 @@ fn a_terminating_namespace_loses_data() {
 #[test]
 fn a_claim_in_use_that_is_being_deleted_loses_its_data() {
     let [mut gold, volume] = claim("safe");
-    gold["metadata"] = object(
-        ("v1", "PersistentVolumeClaim"),
-        "gold",
-        json!({"deletionTimestamp": DELETED, "finalizers": ["kubernetes.io/pvc-protection"]}),
-    )["metadata"]
+    gold["metadata"] = object!(("v1", "PersistentVolumeClaim"), "gold", {"deletionTimestamp": DELETED,
+        "finalizers": ["kubernetes.io/pvc-protection"]})["metadata"]
         .clone();
-    let mut pod = object(("v1", "Pod"), "teller", json!({}));
-    pod["spec"] = json!({"nodeName": "n1", "containers": [{"name": "c", "image": "x"}],
-        "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]});
-    pod["status"] = json!({"phase": "Running"});
+    let pod = object!(("v1", "Pod"), "teller", {"spec": {"nodeName": "n1", "containers": [{"name": "c",
+            "image": "x"}], "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]},
+        "status": {"phase": "Running"}});
     let objects = [gold, volume, pod];
     let ran = on(&objects, "plan pvc/gold -n vault");
     says(&ran, &["DATA LOSS: already being deleted; 1 volume loses data later, 1 waits.", "! DATA LOSS"]);
@@ -159,17 +153,12 @@ fn a_controller_that_goes_does_not_run() {
 fn a_remedy_says_which_data_goes() {
     let later = object(("v1", "ConfigMap"), "later", json!({"creationTimestamp": "2026-03-01T14:00:00Z"}));
     let safe = object(LOCKER, "safe", held("bank.dev/keys", "kubectl-edit", json!({"deletionTimestamp": DELETED})));
-    let mut policy =
-        object(("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"), "deny", json!({"namespace": null}));
-    policy["spec"] = json!({"failurePolicy": "Fail", "validations": [{"expression": "false"}],
-        "matchConstraints": {"resourceRules": [{"apiGroups": ["bank.dev"], "apiVersions": ["*"],
-            "operations": ["UPDATE"], "resources": ["lockers"]}]}});
-    let mut binding = object(
-        ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"),
-        "deny",
-        json!({"namespace": null, "uid": "binding"}),
-    );
-    binding["spec"] = json!({"policyName": "deny", "validationActions": ["Deny"]});
+    let policy = object!(("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"), "deny", {
+        "namespace": null, "spec": {"failurePolicy": "Fail", "validations": [{"expression": "false"}],
+            "matchConstraints": {"resourceRules": [{"apiGroups": ["bank.dev"], "apiVersions": ["*"],
+            "operations": ["UPDATE"], "resources": ["lockers"]}]}}});
+    let binding = object!(("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"), "deny", {
+        "namespace": null, "uid": "binding", "spec": {"policyName": "deny", "validationActions": ["Deny"]}});
     for (more, code) in [(vec![], "stuck-finalizer"), (vec![policy, binding], "policy-refuses")] {
         let objects = [vec![safe.clone(), later.clone()], claim("safe").to_vec(), more].concat();
         let ran = on(&objects, "doctor -n vault");
@@ -450,10 +439,9 @@ fn an_owner_that_has_moved_to_another_group() {
 /// A pod that its controller creates again comes back also if it goes only later.
 #[test]
 fn what_goes_later_comes_back_later() {
-    let mut set = object(("apps/v1", "StatefulSet"), "db", json!({}));
-    set["spec"] = json!({"replicas": 1, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}},
-        "template": {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}});
-    set["status"] = json!({"replicas": 1, "readyReplicas": 1});
+    let set = object!(("apps/v1", "StatefulSet"), "db", {"spec": {"replicas": 1, "serviceName": "db",
+            "selector": {"matchLabels": {"app": "db"}}, "template": {"metadata": {"labels": {"app": "db"}},
+            "spec": {"containers": [{"name": "c", "image": "x"}]}}}, "status": {"replicas": 1, "readyReplicas": 1}});
     let controlled = json!([{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "db",
         "controller": true, "blockOwnerDeletion": true}]);
     let mut pod = object(
@@ -499,9 +487,8 @@ fn what_a_failing_definition_takes_later_counts() {
 #[test]
 fn a_claim_that_a_waiting_owner_deletes_loses_its_data() {
     let safe = object(LOCKER, "safe", json!({"deletionTimestamp": DELETED, "finalizers": ["foregroundDeletion"]}));
-    let mut pod = object(("v1", "Pod"), "teller", json!({}));
-    pod["spec"] = json!({"nodeName": "n1", "containers": [{"name": "c", "image": "x"}],
-        "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]});
+    let pod = object!(("v1", "Pod"), "teller", {"spec": {"nodeName": "n1", "containers": [{"name": "c",
+            "image": "x"}], "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]}});
     let [mut gold, volume] = claim("safe");
     gold["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
     let objects = [safe, gold, volume, pod];
@@ -649,8 +636,7 @@ fn a_webhook_whose_pods_come_back_is_not_taken_down() {
     let (deployments, sets) = (("apps/v1", "Deployment"), ("apps/v1", "ReplicaSet"));
     let mut webhook = dead_webhook("", "configmaps");
     webhook["webhooks"][0]["clientConfig"] = json!({"service": {"name": "hook", "namespace": "vault"}});
-    let mut service = object(("v1", "Service"), "hook", json!({}));
-    service["spec"] = json!({"selector": {"app": "hook"}});
+    let service = object!(("v1", "Service"), "hook", {"spec": {"selector": {"app": "hook"}}});
     let mut slice = object(("discovery.k8s.io/v1", "EndpointSlice"), "hook-x", json!({}));
     slice["metadata"]["labels"] = json!({"kubernetes.io/service-name": "hook"});
     slice["endpoints"] = json!([{"addresses": ["10.0.0.1"], "conditions": {"ready": true},
@@ -749,8 +735,7 @@ fn whoever_must_act_is_named() {
     says(&ran, &["2 wait for Deployment/joiner and Deployment/locksmith"]);
     // It isn't known whether such a workload is the controller.
     let more = json!({"deletionTimestamp": DELETED, "finalizers": ["locksmith.dev/f"]});
-    let mut workload = object(("apps/v1", "StatefulSet"), "locksmith-controller-manager", json!({}));
-    workload["spec"] = json!({"replicas": 1});
+    let workload = object!(("apps/v1", "StatefulSet"), "locksmith-controller-manager", {"spec": {"replicas": 1}});
     let ran = on(&[going("vault"), object(LOCKER, "safe", more), workload], "plan ns/vault");
     says(&ran, &["waits for Locker/safe", "StatefulSet/locksmith-controller-manager -n vault may be its controller"]);
     says_not(&ran, &["cannot be foreseen"]);

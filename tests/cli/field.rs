@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     agree::{
-        LOCKER, claim, controlled, dead_webhook, document, failing_definition, object, on, owners, running, says,
-        says_not,
+        LOCKER, claim, controlled, dead_webhook, document, failing_definition, joined, object, on, owners, running,
+        says, says_not,
     },
     run::write,
 };
@@ -30,16 +30,12 @@ pub(super) fn namespace(more: Value) -> Value {
 
 /// Something that happened at ten: a dump is no older.
 pub(super) fn at_ten() -> Value {
-    let mut clock = object(("v1", "Event"), "tick", json!({}));
-    clock["lastTimestamp"] = json!("2026-03-01T10:00:00Z");
-    clock
+    object!(("v1", "Event"), "tick", {"lastTimestamp": "2026-03-01T10:00:00Z"})
 }
 
 pub(super) fn node(status: &str, heartbeat: &str) -> Value {
-    let mut node = object(("v1", "Node"), "n1", json!({"namespace": null}));
-    node["spec"] = json!({});
-    node["status"] = json!({"conditions": [{"type": "Ready", "status": status, "lastHeartbeatTime": heartbeat}]});
-    node
+    object!(("v1", "Node"), "n1", {"namespace": null, "spec": {},
+        "status": {"conditions": [{"type": "Ready", "status": status, "lastHeartbeatTime": heartbeat}]}})
 }
 
 /// The deletionTimestamp of a pod is the end of its grace period, which may be in the future: it is no later moment
@@ -62,11 +58,7 @@ fn a_grace_period_is_not_over_in_a_dump() {
 /// A namespace and a claim that wait for a pod in its grace period are not stuck, however long that is.
 #[test]
 fn who_waits_for_a_grace_period_is_not_stuck() {
-    let going = |more: Value| {
-        let mut all = json!({"deletionTimestamp": "2026-03-01T08:00:00Z"});
-        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        all
-    };
+    let going = |more: Value| joined(json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}), &more);
     let grace = |seconds: i64, until: &str| json!({"deletionTimestamp": until, "deletionGracePeriodSeconds": seconds});
     let of = |times: Value| {
         let mut game = pod("game", times);
@@ -386,7 +378,10 @@ fn a_claim_that_goes_anyway_is_not_kept() {
     let ran = on(&objects, "plan sts/db -n vault");
     says(&ran, &["1 claim is kept (whenDeleted Retain): data-db-0", "deleted with or without this delete: data-db-1"]);
     let claims = &document(&objects, "plan sts/db -n vault")["claims"][0];
-    assert_eq!(claims["going"][0]["name"], "data-db-1", "{claims:#}");
+    let [kept, going] = ["kept", "going"].map(|what| &claims[what][0]["name"]);
+    assert_eq!((kept, going), (&json!("data-db-0"), &json!("data-db-1")), "{claims:#}");
+    let [set, policy] = [&claims["statefulSet"]["name"], &claims["whenDeleted"]];
+    assert_eq!((set, policy), (&json!("db"), &json!("Retain")), "{claims:#}");
     // Its disk goes unless somebody acts.
     let ran = on(&objects, "doctor");
     says(&ran, &["ERROR owner-absent: PersistentVolumeClaim/data-db-1", "DATA LOSS"]);
@@ -412,9 +407,8 @@ fn a_ready_node_has_a_kubelet() {
 fn who_is_late_is_not_counted_on() {
     let going = |deleted: &str| {
         let finalizers = ["service.kubernetes.io/load-balancer-cleanup"];
-        let mut service =
-            object(("v1", "Service"), "web", json!({"deletionTimestamp": deleted, "finalizers": finalizers}));
-        service["spec"] = json!({"type": "LoadBalancer"});
+        let service = object!(("v1", "Service"), "web", {"deletionTimestamp": deleted, "finalizers": finalizers,
+            "spec": {"type": "LoadBalancer"}});
         let mut node = node("True", "2026-03-01T10:00:00Z");
         node["metadata"]["labels"] = json!({"node.kubernetes.io/instance-type": "m5.large"});
         [service, namespace(json!({})), node, running("other")]
@@ -452,8 +446,7 @@ fn a_namespace_that_is_kept_keeps_its_content() {
 /// take their time to end, so that is noticed.
 #[test]
 fn a_namespace_with_the_pods_of_a_metrics_api_stays() {
-    let mut service = object(("v1", "Service"), "metrics", json!({}));
-    service["spec"] = json!({"selector": {"app": "metrics"}});
+    let service = object!(("v1", "Service"), "metrics", {"spec": {"selector": {"app": "metrics"}}});
     let mut slice = object(("discovery.k8s.io/v1", "EndpointSlice"), "metrics-x", json!({}));
     slice["metadata"]["labels"] = json!({"kubernetes.io/service-name": "metrics"});
     slice["endpoints"] = json!([{"addresses": ["10.0.0.1"], "conditions": {"ready": true},
@@ -604,8 +597,7 @@ fn a_condition_about_what_has_gone_is_older() {
 
 /// A Service with one ready pod of a Deployment.
 fn backend(name: &str) -> Vec<Value> {
-    let mut service = object(("v1", "Service"), name, json!({"uid": "service"}));
-    service["spec"] = json!({"selector": {"app": name}});
+    let service = object!(("v1", "Service"), name, {"uid": "service", "spec": {"selector": {"app": name}}});
     let mut slice = object(("discovery.k8s.io/v1", "EndpointSlice"), &format!("{name}-x"), json!({}));
     slice["metadata"]["labels"] = json!({"kubernetes.io/service-name": name});
     let serving = format!("{name}-0");
@@ -618,10 +610,8 @@ fn backend(name: &str) -> Vec<Value> {
 #[test]
 fn nothing_comes_back_that_a_lost_webhook_must_allow() {
     let set = |name: &str| {
-        let mut set = object(("apps/v1", "ReplicaSet"), name, json!({}));
-        set["spec"] = json!({"replicas": 1, "selector": {"matchLabels": {"app": name}}});
-        set["status"] = json!({"replicas": 1, "readyReplicas": 1});
-        set
+        object!(("apps/v1", "ReplicaSet"), name, {"spec": {"replicas": 1,
+                "selector": {"matchLabels": {"app": name}}}, "status": {"replicas": 1, "readyReplicas": 1}})
     };
     let of = |operation: &str| {
         let mut webhook = dead_webhook("", "pods");
@@ -642,9 +632,8 @@ fn nothing_comes_back_that_a_lost_webhook_must_allow() {
 #[test]
 fn a_webhook_that_its_own_new_pod_needs_is_served_by_the_old_one() {
     let of = |kind: &str| {
-        let mut set = object(("apps/v1", kind), "hook", json!({}));
-        set["spec"] = json!({"replicas": 1, "selector": {"matchLabels": {"app": "hook"}}});
-        set["status"] = json!({"replicas": 1, "readyReplicas": 1});
+        let set = object!(("apps/v1", kind), "hook", {"spec": {"replicas": 1,
+                "selector": {"matchLabels": {"app": "hook"}}}, "status": {"replicas": 1, "readyReplicas": 1}});
         let mut webhook = dead_webhook("", "pods");
         webhook["webhooks"][0]["clientConfig"]["service"]["name"] = json!("hook");
         webhook["webhooks"][0]["rules"][0]["operations"] = json!(["CREATE"]);
@@ -772,10 +761,9 @@ fn the_containers_of_a_silent_kubelet_may_still_run() {
 /// A time-out is no promise where a webhook must allow the delete and does not answer.
 #[test]
 fn a_time_out_behind_a_dead_webhook_is_doubted() {
-    let mut job = object(("batch/v1", "Job"), "report", json!({}));
-    job["spec"] = json!({"ttlSecondsAfterFinished": 60});
-    job["status"] = json!({"completionTime": "2026-03-01T10:00:00Z", "conditions": [{"type": "Complete",
-        "status": "True", "lastTransitionTime": "2026-03-01T10:00:00Z"}]});
+    let job = object!(("batch/v1", "Job"), "report", {"spec": {"ttlSecondsAfterFinished": 60},
+        "status": {"completionTime": "2026-03-01T10:00:00Z", "conditions": [{"type": "Complete", "status": "True",
+            "lastTransitionTime": "2026-03-01T10:00:00Z"}]}});
     let mut webhook = dead_webhook("batch", "jobs");
     webhook["webhooks"][0]["rules"][0]["operations"] = json!(["DELETE"]);
     let why = "webhook guard.bank.dev must allow it and does not answer";
@@ -787,11 +775,7 @@ fn a_time_out_behind_a_dead_webhook_is_doubted() {
 /// The namespace controller comes again once the pods that it waited for have ended, whoever was at work meanwhile.
 #[test]
 fn a_namespace_goes_in_any_order_of_its_pods() {
-    let going = |more: Value| {
-        let mut all = json!({"deletionTimestamp": "2026-03-01T09:59:58Z"});
-        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        all
-    };
+    let going = |more: Value| joined(json!({"deletionTimestamp": "2026-03-01T09:59:58Z"}), &more);
     const SET: (&str, &str) = ("apps/v1", "ReplicaSet");
     let mut set = object(SET, "web", going(json!({"finalizers": ["foregroundDeletion"]})));
     set["spec"] = json!({"replicas": 2, "selector": {"matchLabels": {"app": "web"}}});
@@ -859,8 +843,8 @@ fn what_is_applied_from_a_source_comes_back() {
         let mut shop = object(("argoproj.io/v1alpha1", "Application"), "shop", json!({"namespace": "argocd"}));
         shop["spec"] = json!({"destination": {"server": "https://kubernetes.default.svc"},
             "syncPolicy": {"automated": automated}});
-        let mut resource = json!({"group": "apps", "kind": "Deployment", "namespace": "vault", "name": "web"});
-        resource.as_object_mut().unwrap().extend(listed.as_object().unwrap().clone());
+        let resource =
+            joined(json!({"group": "apps", "kind": "Deployment", "namespace": "vault", "name": "web"}), &listed);
         shop["status"] = json!({"resources": [resource]});
         shop
     };
@@ -934,9 +918,8 @@ fn what_is_applied_from_a_source_comes_back() {
 /// R9.8: Whom `spec.managedBy` gives a Job to decides over the finalizer of its pods. Nobody knows whether that runs.
 #[test]
 fn another_controller_manages_the_pods_of_a_job() {
-    let mut job = object(("batch/v1", "Job"), "train", json!({}));
-    job["spec"] = json!({"managedBy": "kueue.x-k8s.io/multikueue", "template": {}});
-    job["status"] = json!({});
+    let job = object!(("batch/v1", "Job"), "train", {"spec": {"managedBy": "kueue.x-k8s.io/multikueue",
+            "template": {}}, "status": {}});
     let worker = |more: Value| {
         let mut worker = pod("train-x", json!({"finalizers": ["batch.kubernetes.io/job-tracking"]}));
         worker["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -1015,11 +998,7 @@ fn what_an_obstacle_kept_goes_with_the_obstacle() {
 /// What is Terminating and waits only for the target goes with it, whether the target is Terminating already or not.
 #[test]
 fn what_waits_only_for_the_target_goes_with_it() {
-    let going = |more: Value| {
-        let mut all = json!({"deletionTimestamp": "2026-03-01T09:58:00Z"});
-        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        all
-    };
+    let going = |more: Value| joined(json!({"deletionTimestamp": "2026-03-01T09:58:00Z"}), &more);
     let sealed = json!({"finalizers": ["bank.dev/seal"]});
     let last = object(LOCKER, "last", going(sealed.clone()));
     let mut home = namespace(going(json!({})));

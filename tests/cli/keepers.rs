@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{claim, object, on, owners, running, says, says_not},
+    agree::{claim, joined, object, on, owners, running, says, says_not},
     field::{at_ten, namespace, node, pod},
     removers::labelled,
 };
@@ -212,10 +212,8 @@ fn what_is_applied_goes_with_its_source() {
     let application =
         made(("core.oam.dev/v1beta1", "Application"), "shop", &["app.oam.dev/resource-tracker-finalizer"], json!({}));
     let tracker = |of: &str, more: Value| {
-        let mut listed = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "vault",
-            "name": "gold"});
-        listed.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let spec = json!({"managedResources": [listed]});
+        let gold = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "vault", "name": "gold"});
+        let spec = json!({"managedResources": [joined(gold, &more)]});
         let kind = ("core.oam.dev/v1beta1", "ResourceTracker");
         let mut tracker = made(kind, "shop-v1-vault", &["resourcetracker.core.oam.dev/finalizer"], spec);
         tracker["metadata"]["namespace"] = json!(null);
@@ -245,17 +243,11 @@ fn what_a_whole_product_takes_along() {
     let crd = |by: &str| {
         let name = "virtualmachines.kubevirt.io";
         let of = json!({"app.kubernetes.io/managed-by": by});
-        let mut crd = object(
-            ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
-            name,
-            json!({"namespace": null, "labels": of}),
-        );
-        crd["spec"] = json!({"group": "kubevirt.io", "scope": "Namespaced",
-            "names": {"kind": "VirtualMachine", "plural": "virtualmachines"},
-            "versions": [{"name": "v1", "served": true, "storage": true}]});
-        crd["status"] = json!({"conditions": [{"type": "Established", "status": "True"}],
-            "acceptedNames": {"kind": "VirtualMachine", "plural": "virtualmachines"}});
-        crd
+        object!(("apiextensions.k8s.io/v1", "CustomResourceDefinition"), name, {"namespace": null,
+            "labels": of, "spec": {"group": "kubevirt.io", "scope": "Namespaced", "names": {"kind": "VirtualMachine",
+                "plural": "virtualmachines"}, "versions": [{"name": "v1", "served": true, "storage": true}]},
+            "status": {"conditions": [{"type": "Established", "status": "True"}],
+                "acceptedNames": {"kind": "VirtualMachine", "plural": "virtualmachines"}}})
     };
     const MACHINE: (&str, &str) = ("kubevirt.io/v1", "VirtualMachine");
     let finalizer = "kubevirt.io/virtualMachineControllerFinalize";
@@ -319,8 +311,7 @@ fn what_a_controller_needs_may_go_with_the_namespace() {
     let release = |spec: Value| made(kind, "web", &["finalizers.fluxcd.io"], spec);
     let installed = json!({"helm.toolkit.fluxcd.io/name": "web", "helm.toolkit.fluxcd.io/namespace": "vault",
         "app.kubernetes.io/managed-by": "Helm"});
-    let mut role = object(("rbac.authorization.k8s.io/v1", "ClusterRole"), "web", json!({"namespace": null}));
-    role["rules"] = json!([]);
+    let role = object!(("rbac.authorization.k8s.io/v1", "ClusterRole"), "web", {"namespace": null, "rules": []});
     let role = labelled(role, installed);
     let mut flux = running("helm-controller");
     flux["metadata"]["namespace"] = json!("flux-system");
@@ -413,8 +404,7 @@ fn kueue_keeps_the_pods_of_a_group() {
     let member =
         |name: &str, labels: Value| labelled(pod(name, json!({"finalizers": ["kueue.x-k8s.io/managed"]})), labels);
     let group = json!({"kueue.x-k8s.io/pod-group-name": "main"});
-    let mut workload = object(("kueue.x-k8s.io/v1beta1", "Workload"), "main", json!({}));
-    workload["spec"] = json!({});
+    let workload = object!(("kueue.x-k8s.io/v1beta1", "Workload"), "main", {"spec": {}});
     let others = [workload, running("kueue-controller-manager"), at_ten()];
     let ran = on(&[&others[..], &[member("one", group)]].concat(), "plan pod/one -n vault");
     says(&ran, &["waits for Workload/main", "delete Workload/main first: Pod/one stays as long as that uses it"]);

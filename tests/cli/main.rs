@@ -1,6 +1,8 @@
 //! Runs the built program as a shell does: checks what it prints, to which stream, and its exit code.
 
+#[macro_use]
 mod agree;
+
 mod agree_on_ends;
 mod anew;
 mod apply;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{LOCKER, claim, controlled, object, on, owners, running, says, says_not},
+    agree::{LOCKER, claim, controlled, joined, object, on, owners, running, says, says_not},
     field::{at_ten, namespace, node, pod},
     run::with_input,
 };
@@ -22,8 +22,7 @@ pub(super) fn held(kind: (&str, &str), name: &str, finalizer: &str, program: &st
     let set = json!({"f:metadata": {"f:finalizers": {(format!("v:\"{finalizer}\"")): {}}}});
     let fields = json!([{"manager": program, "operation": "Update", "apiVersion": kind.0, "fieldsType": "FieldsV1",
         "time": "2026-01-01T00:00:00Z", "fieldsV1": set}]);
-    let mut all = json!({"finalizers": [finalizer], "managedFields": fields});
-    all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let all = joined(json!({"finalizers": [finalizer], "managedFields": fields}), &more);
     object(kind, name, all)
 }
 
@@ -56,9 +55,8 @@ fn the_finalizer_of_jobs_on_other_pods_stays() {
 /// stuck; if no Node is a cloud's, nobody knows.
 #[test]
 fn a_load_balancer_needs_a_cloud() {
-    let mut service =
-        object(("v1", "Service"), "web", json!({"finalizers": ["service.kubernetes.io/load-balancer-cleanup"]}));
-    service["spec"] = json!({"type": "LoadBalancer"});
+    let service = object!(("v1", "Service"), "web", {"finalizers": ["service.kubernetes.io/load-balancer-cleanup"],
+        "spec": {"type": "LoadBalancer"}});
     let of = |others: &[Value]| {
         let objects = [&[service.clone(), namespace(json!({})), at_ten()], others].concat();
         ["svc/web -n vault", "ns/vault"].map(|target| on(&objects, &format!("plan {target}")))
@@ -219,8 +217,7 @@ fn who_uses_an_object_keeps_it() {
         let (finalizer, _) = named(of.1, "");
         let kept = held(of, "main", finalizer, "manager", json!({}));
         for (uses, is_kept) in [("main", true), ("another", false)] {
-            let mut user = object(by, "user", json!({}));
-            user["spec"] = json!({});
+            let mut user = object!(by, "user", {"spec": {}});
             user.as_object_mut().unwrap().extend(named(of.1, uses).1.as_object().unwrap().clone());
             let ran = on(&[kept.clone(), user, at_ten()], &format!("plan {kind}/main -n vault"));
             assert_eq!(ran.out.contains(&format!("waits for {}/user", by.1)), is_kept, "{ran}");
@@ -266,8 +263,7 @@ fn operators_of_databases_take_the_data_along() {
     }
     let finalizer = "finalizer.clickhouseinstallation.altinity.com";
     let kind = ("clickhouse.altinity.com/v1", "ClickHouseInstallation");
-    let mut house = object(kind, "ch", json!({"finalizers": [finalizer]}));
-    house["spec"] = json!({});
+    let house = object!(kind, "ch", {"finalizers": [finalizer], "spec": {}});
     for (policy, is_lost) in [("Delete", true), ("Retain", false)] {
         let policy = json!({"clickhouse.altinity.com/chi": "ch", "clickhouse.altinity.com/reclaimPolicy": policy});
         let objects = [labelled(policy), vec![house.clone(), running("clickhouse-operator")]].concat();
@@ -374,8 +370,7 @@ fn a_node_of_another_group_is_no_node() {
 fn the_finalizer_of_definitions_elsewhere_is_stuck() {
     let finalizer = "customresourcecleanup.apiextensions.k8s.io";
     let typed = |more: Value| {
-        let mut all = json!({"finalizers": [finalizer]});
-        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let all = joined(json!({"finalizers": [finalizer]}), &more);
         [object(("v1", "ConfigMap"), "rates", all), at_ten()]
     };
     let ran = on(&typed(json!({})), "plan cm/rates -n vault");

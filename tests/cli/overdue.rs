@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{LOCKER, claim, dead_webhook, failing_definition, object, on, owners, running, says, says_not},
+    agree::{LOCKER, claim, dead_webhook, failing_definition, joined, object, on, owners, running, says, says_not},
     field::{LONG_BEFORE, at_ten, manager_of, namespace, node, pod},
     operators::held,
     run::{gc, write},
@@ -167,15 +167,13 @@ fn what_hangs_below_a_target_is_told() {
 #[test]
 fn nothing_comes_back_or_goes_by_itself_without_a_controller_manager() {
     let job = || {
-        let mut job = object(("batch/v1", "Job"), "done", json!({}));
-        job["spec"] = json!({"ttlSecondsAfterFinished": 600});
+        let mut job = object!(("batch/v1", "Job"), "done", {"spec": {"ttlSecondsAfterFinished": 600}});
         let finished = json!({"type": "Complete", "status": "True", "lastTransitionTime": LONG_AGO});
         job["status"] = json!({"completionTime": LONG_AGO, "conditions": [finished]});
         job
     };
     let of = |lease: &str, line: &str| {
-        let mut set = object(("apps/v1", "ReplicaSet"), "web", json!({}));
-        set["spec"] = json!({"replicas": 1});
+        let set = object!(("apps/v1", "ReplicaSet"), "web", {"spec": {"replicas": 1}});
         let mut made = pod("web-0", json!({"ownerReferences": owners(("apps/v1", "ReplicaSet"), &["web"])}));
         made["metadata"]["ownerReferences"][0]["controller"] = json!(true);
         on(&[set, made, job(), node("True", LONG_AGO), namespace(json!({})), manager_of(lease), at_ten()], line)
@@ -344,11 +342,7 @@ fn a_webhook_that_selects_nothing_does_no_harm() {
 /// R9.41: what others than an owner make again.
 #[test]
 fn what_is_kept_up_by_others_comes_back() {
-    let global = |more: Value| {
-        let mut all = json!({"namespace": null});
-        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        all
-    };
+    let global = |more: Value| joined(json!({"namespace": null}), &more);
     let api = |how: &str| {
         let labels = json!({"kube-aggregator.kubernetes.io/automanaged": how});
         object(("apiregistration.k8s.io/v1", "APIService"), "v1.apps", global(json!({"labels": labels})))
@@ -364,9 +358,8 @@ fn what_is_kept_up_by_others_comes_back() {
     says(&on(&objects, "plan apiservice/v1.bank.dev"), &["the API server creates APIService/v1.bank.dev again"]);
 
     let lease = |renewed: &str| {
-        let mut lease = object(("coordination.k8s.io/v1", "Lease"), "leader", json!({}));
-        lease["spec"] =
-            json!({"holderIdentity": "op-x_1", "leaseDurationSeconds": 15, "renewTime": format!("{renewed}.000000Z")});
+        let lease = object!(("coordination.k8s.io/v1", "Lease"), "leader", {"spec": {"holderIdentity": "op-x_1",
+                "leaseDurationSeconds": 15, "renewTime": format!("{renewed}.000000Z")}});
         on(&[lease, at_ten(), namespace(json!({}))], "plan lease/leader -n vault")
     };
     says(&lease("2026-03-01T09:59:58"), &["comes back", "its holder, which runs, creates Lease/leader again"]);

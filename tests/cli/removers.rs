@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{object, on, running, says, says_not},
+    agree::{joined, object, on, running, says, says_not},
     field::at_ten,
     operators::held,
     run::Ran,
@@ -56,8 +56,7 @@ fn with(mut workload: Value, container: Value) -> Value {
 
 fn definition(group: &str, plural: &str, kind: &str, more: Value) -> Value {
     let name = format!("{plural}.{group}");
-    let mut all = json!({"namespace": null});
-    all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let all = joined(json!({"namespace": null}), &more);
     let mut definition = object(("apiextensions.k8s.io/v1", "CustomResourceDefinition"), &name, all);
     definition["spec"] = json!({"group": group, "scope": "Namespaced", "names": {"kind": kind, "plural": plural},
         "versions": [{"name": "v1", "served": true, "storage": true}]});
@@ -215,8 +214,7 @@ fn flags_and_variables_limit_a_controller() {
         plan_of(held(("acme.io/v1", "Widget"), "one", "acme.io/x", "acme-operator", json!({})), &[operator])
     };
     let env = |name: &str, value: Value| {
-        let mut variable = json!({"name": name});
-        variable.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
+        let variable = joined(json!({"name": name}), &value);
         json!({"env": [variable]})
     };
     let field = |path: &str| json!({"valueFrom": {"fieldRef": {"fieldPath": path}}});

@@ -51,8 +51,7 @@ fn a_provisioner_may_keep_the_data() {
         volume["spec"]["storageClassName"] = json!("nfs");
         volume["spec"]["csi"] = json!(null);
         volume["spec"]["nfs"] = json!({"server": "nas", "path": "/gold"});
-        let mut class = object(("storage.k8s.io/v1", "StorageClass"), "nfs", json!({"namespace": null}));
-        class["provisioner"] = json!(name);
+        let mut class = object!(("storage.k8s.io/v1", "StorageClass"), "nfs", {"namespace": null, "provisioner": name});
         class["parameters"] = parameters;
         on(&[gold, volume, class, object(LOCKER, "here", json!({}))], line)
     };

@@ -45,13 +45,9 @@ fn what_is_paused_waits_for_somebody() {
         "labels": {"cluster.x-k8s.io/cluster-name": "east"}, "deletionTimestamp": DELETED});
     let mut machine = object(MACHINE, "m1", of_cluster);
     machine["spec"] = json!({});
-    let mut bucket = object(
-        ("s3.aws.crossplane.io/v1beta1", "Bucket"),
-        "photos",
-        json!({"finalizers": ["finalizer.managedresource.crossplane.io"], "deletionTimestamp": DELETED,
-            "annotations": {"crossplane.io/paused": "true"}}),
-    );
-    bucket["spec"] = json!({});
+    let bucket = object!(("s3.aws.crossplane.io/v1beta1", "Bucket"), "photos", {
+        "finalizers": ["finalizer.managedresource.crossplane.io"], "deletionTimestamp": DELETED,
+        "annotations": {"crossplane.io/paused": "true"}, "spec": {}});
     let going = json!({"deletionTimestamp": DELETED});
     for (objects, target, said, resumes) in [
         (
@@ -100,12 +96,9 @@ fn what_is_paused_waits_for_somebody() {
 /// Flux looks at what is deleted before it looks whether it is suspended.
 #[test]
 fn what_flux_has_suspended_goes() {
-    let mut apps = object(
-        ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
-        "apps",
-        json!({"finalizers": ["finalizers.fluxcd.io"], "deletionTimestamp": DELETED}),
-    );
-    apps["spec"] = json!({"suspend": true, "prune": true});
+    let apps = object!(("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "apps", {
+        "finalizers": ["finalizers.fluxcd.io"], "deletionTimestamp": DELETED,
+        "spec": {"suspend": true, "prune": true}});
     says_not(&on(&[apps, running("kustomize-controller")], "explain kustomization/apps -n vault"), &["resumes"]);
 }
 
@@ -143,13 +136,9 @@ fn what_flux_would_delete_is_lost_only_if_flux_restarts() {
 #[test]
 fn flux_deletes_nothing_without_its_account() {
     const GROUP: &str = "kustomize.toolkit.fluxcd.io";
-    let mut apps = object(
-        ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
-        "apps",
-        json!({"finalizers": ["finalizers.fluxcd.io"]}),
-    );
-    apps["spec"] = json!({"prune": true, "serviceAccountName": "deployer"});
-    apps["status"] = json!({"inventory": {"entries": [{"id": "vault_settings__ConfigMap", "v": "v1"}]}});
+    let apps = object!(("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "apps", {
+        "finalizers": ["finalizers.fluxcd.io"], "spec": {"prune": true, "serviceAccountName": "deployer"},
+        "status": {"inventory": {"entries": [{"id": "vault_settings__ConfigMap", "v": "v1"}]}}});
     let labels = json!({"labels": {(format!("{GROUP}/name")): "apps", (format!("{GROUP}/namespace")): "vault"}});
     let settings = object(("v1", "ConfigMap"), "settings", labels);
     let account = |name| object(("v1", "ServiceAccount"), name, json!({}));
@@ -175,16 +164,12 @@ fn flux_deletes_nothing_without_its_account() {
 #[test]
 fn the_content_of_a_snapshot_waits_for_it() {
     const GROUP: &str = "snapshot.storage.k8s.io/v1";
-    let mut content = object(
-        (GROUP, "VolumeSnapshotContent"),
-        "content-1",
-        json!({"namespace": null, "deletionTimestamp": DELETED,
-            "finalizers": ["snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"]}),
-    );
-    content["spec"] = json!({"deletionPolicy": "Retain", "volumeSnapshotRef": {"namespace": "vault", "name": "daily"}});
-    let mut snapshot = object((GROUP, "VolumeSnapshot"), "daily", json!({}));
-    snapshot["spec"] = json!({});
-    snapshot["status"] = json!({"boundVolumeSnapshotContentName": "content-1"});
+    let content = object!((GROUP, "VolumeSnapshotContent"), "content-1", {"namespace": null,
+        "deletionTimestamp": DELETED,
+        "finalizers": ["snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"],
+        "spec": {"deletionPolicy": "Retain", "volumeSnapshotRef": {"namespace": "vault", "name": "daily"}}});
+    let snapshot = object!((GROUP, "VolumeSnapshot"), "daily", {"spec": {},
+        "status": {"boundVolumeSnapshotContentName": "content-1"}});
     let objects = [content, snapshot, running("snapshot-controller")];
     for line in ["plan volumesnapshotcontent/content-1", "explain volumesnapshotcontent/content-1"] {
         says(&on(&objects, line), &["WAITS: ", "VolumeSnapshot/daily"]);
@@ -221,9 +206,8 @@ fn what_is_in_use_names_its_users() {
         json!({}),
     );
     gpu["status"] = json!({"reservedFor": [{"resource": "pods", "name": "train", "uid": "train"}]});
-    let mut pod = object(("v1", "Pod"), "train", json!({}));
-    pod["spec"] = json!({"nodeName": "n1", "containers": []});
-    pod["status"] = json!({"phase": "Running"});
+    let pod = object!(("v1", "Pod"), "train", {"spec": {"nodeName": "n1", "containers": []},
+        "status": {"phase": "Running"}});
     let range = protected(
         ("networking.k8s.io/v1", "ServiceCIDR"),
         "more",
@@ -307,11 +291,8 @@ fn a_claim_waits_for_the_snapshots_being_taken_of_it() {
 fn a_volume_waits_until_it_is_detached() {
     let said = "Could not detach volume h: UnauthorizedOperation";
     let attachment = |of: &str, more: Value| {
-        let mut attachment = object(
-            ("storage.k8s.io/v1", "VolumeAttachment"),
-            "csi-1",
-            json!({"namespace": null, "finalizers": ["external-attacher/x-y"]}),
-        );
+        let mut attachment = object!(("storage.k8s.io/v1", "VolumeAttachment"), "csi-1", {"namespace": null,
+            "finalizers": ["external-attacher/x-y"]});
         attachment["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         attachment["spec"] = json!({"attacher": "x.y", "nodeName": "n1", "source": {"persistentVolumeName": of}});
         attachment["status"] = json!({"attached": true});
@@ -439,10 +420,8 @@ fn karpenter_waits_for_pods_that_nobody_may_evict() {
     };
     let web = |annotations: Value| pod("web", json!({"labels": {"app": "web"}, "annotations": annotations}));
     let budget = |selector: Value, allowed: i64| {
-        let mut budget = object(("policy/v1", "PodDisruptionBudget"), "web", json!({}));
-        budget["spec"] = json!({"minAvailable": 1, "selector": selector});
-        budget["status"] = json!({"disruptionsAllowed": allowed});
-        budget
+        object!(("policy/v1", "PodDisruptionBudget"), "web", {"spec": {"minAvailable": 1,
+                "selector": selector}, "status": {"disruptionsAllowed": allowed}})
     };
     let with = |claim: Value, pod: Value, budget: Value, line: &str| {
         let mut worker = worker.clone();
