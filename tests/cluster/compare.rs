@@ -144,7 +144,7 @@ fn stage(objects: usize) -> Programs {
     let cluster = Alone::start(&Options::default());
     fill(&cluster, objects);
     cluster.start_controllers(&[&[COLLECTOR, NAMESPACES], WORKLOADS].concat());
-    cluster.create(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}));
+    cluster.create(object!("v1 Namespace", {"name": "shop"}));
     let team = read(Path::new("examples/team.yaml"));
     let set = team
         .split("\n---\n")
@@ -152,10 +152,8 @@ fn stage(objects: usize) -> Programs {
         .expect("a StatefulSet")
         .replace("  name: db\nspec", "  name: db\n  namespace: shop\nspec");
     cluster.apply_yaml(&set);
-    let config_map = |name: &str, owners| {
-        json!({"apiVersion": "v1", "kind": "ConfigMap",
-               "metadata": {"name": name, "namespace": "shop", "ownerReferences": owners}})
-    };
+    let config_map =
+        |name: &str, owners| object!("v1 ConfigMap", {"name": name, "namespace": "shop", "ownerReferences": owners});
     let [root, other] = ["root", "other"].map(|name| cluster.create(config_map(name, Vec::new())));
     cluster.create(config_map("child", vec![blocking(&root)]));
     cluster.create(config_map("shared", vec![blocking(&root), owner_reference(&other)]));
@@ -166,9 +164,9 @@ fn stage(objects: usize) -> Programs {
         "apiVersion": "example.com/v1", "kind": "Gadget", "name": "gone", "uid": "00000000-0000-4000-8000-000000000001",
     });
     cluster.create(config_map("unserved-owner", vec![unserved]));
-    cluster.create(json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "rules": [],
-        "metadata": {"name": "everywhere", "ownerReferences": [owner_reference(&other)]},
+    cluster.create(object!("rbac.authorization.k8s.io/v1 ClusterRole", {
+        "name": "everywhere", "ownerReferences": [owner_reference(&other)],
+        "rules": [],
     }));
     let pods = ["db-0", "db-1"].map(|pod| format!("/api/v1/namespaces/shop/pods/{pod}"));
     cluster.wait_until("both Pods are there", PATIENCE, || pods.iter().all(|pod| cluster.get(pod).is_some()));

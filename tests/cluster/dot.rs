@@ -1,7 +1,5 @@
 //! Compares `tree -o collector-dot` with the graph that the real collector shows.
 
-use serde_json::json;
-
 use crate::{
     harness::{Alone, owner_reference, uid},
     plan::{
@@ -82,10 +80,8 @@ fn furnish(trial: &Trial<'_>) {
 impl Trial<'_> {
     /// A reference to a new Event. The API server serves this kind, but the collector doesn't watch it.
     fn event(&self) -> serde_json::Value {
-        let event = self.cluster.create(json!({
-            "apiVersion": "events.k8s.io/v1",
-            "kind": "Event",
-            "metadata": {"name": "event", "namespace": self.namespace},
+        let event = self.cluster.create(object!("events.k8s.io/v1 Event", {
+            "name": "event", "namespace": self.namespace,
             "eventTime": "2020-01-01T00:00:00.000000Z",
             "reportingController": "test.io/test",
             "reportingInstance": "test",

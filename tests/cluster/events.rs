@@ -13,10 +13,8 @@ use crate::{
     sweep::uncollected,
 };
 
-#[test]
-fn the_collectors_complaints_are_read_back() {
-    let alone = Alone::usual();
-    let trial = Trial::on(&alone, "complaints", "Background");
+/// An owner, a dependent of it in another namespace, and a cluster-scoped one.
+fn invalid(trial: &Trial<'_>) -> [Value; 3] {
     let elsewhere = trial.another_namespace();
     let owner = trial.widget("owner").create();
     // A dependent in the owner's namespace: the graph then shows whether the collector has seen the owner. It emits the
@@ -25,7 +23,15 @@ fn the_collectors_complaints_are_read_back() {
     trial.cluster.seen_by_collector(&[uid(&owner)]);
     let lost = trial.config_map("lost").owned_by(&owner).in_namespace(&elsewhere).create();
     let rack = trial.rack("rack").owned_by(&owner).create();
+    [owner, lost, rack]
+}
 
+#[test]
+fn the_collectors_complaints_are_read_back() {
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "complaints", "Background");
+    let [owner, lost, rack] = invalid(&trial);
+    let elsewhere = lost["metadata"]["namespace"].as_str().expect("it is elsewhere");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let connection = connect(trial.cluster, ADMIN, &runtime);
     let of = |object| {
@@ -40,9 +46,9 @@ fn the_collectors_complaints_are_read_back() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970").as_secs() as i64;
     assert_eq!(
         [&*event.api_version, &event.kind, &event.namespace, &event.name],
-        ["v1", "ConfigMap", &elsewhere, "lost"]
+        ["v1", "ConfigMap", elsewhere, "lost"]
     );
-    assert!(event.message.contains(uid(&owner)) && event.message.contains(&elsewhere), "{}", event.message);
+    assert!(event.message.contains(uid(&owner)) && event.message.contains(elsewhere), "{}", event.message);
     assert!(event.last.is_some_and(|last| (now - 600..=now + 5).contains(&last)), "{event:?}");
     let event = of(&rack);
     assert_eq!([&*event.api_version, &event.kind, &event.namespace], ["gc.test/v1", "Rack", ""]);
@@ -88,13 +94,7 @@ fn events_about(cluster: &Cluster, object: &Value) -> Vec<(String, Value)> {
 fn our_complaints_are_the_collectors() {
     let alone = Alone::usual();
     let trial = Trial::on(&alone, "complain", "Background");
-    let elsewhere = trial.another_namespace();
-    let owner = trial.widget("owner").create();
-    trial.config_map("beside").owned_by(&owner).create();
-    trial.cluster.seen_by_collector(&[uid(&owner)]);
-    let lost = trial.config_map("lost").owned_by(&owner).in_namespace(&elsewhere).create();
-    let rack = trial.rack("rack").owned_by(&owner).create();
-
+    let [owner, lost, rack] = invalid(&trial);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let connection = connect(trial.cluster, ADMIN, &runtime);
     for (dependent, api_version, kind) in [(&lost, "v1", "ConfigMap"), (&rack, "gc.test/v1", "Rack")] {

@@ -33,10 +33,8 @@ fn workload(kind: &str, namespace: &str) -> Value {
 }
 
 fn lease(namespace: &str, name: &str) -> Value {
-    json!({
-        "apiVersion": "coordination.k8s.io/v1",
-        "kind": "Lease",
-        "metadata": {"name": name, "namespace": namespace},
+    object!("coordination.k8s.io/v1 Lease", {
+        "name": name, "namespace": namespace,
         "spec": {"holderIdentity": format!("{name}-0"), "leaseDurationSeconds": 15,
             "renewTime": "2026-01-31T08:00:00.123456Z"},
     })
@@ -85,10 +83,8 @@ fn condition(cluster: &Cluster, path: &str, kind: &str) -> Value {
 
 /// Creates one object of every kind with its own facts, in the state with most facts. Returns their paths.
 fn furnish(cluster: &Cluster, namespace: &str) -> Vec<String> {
-    let slice = json!({
-        "apiVersion": "discovery.k8s.io/v1",
-        "kind": "EndpointSlice",
-        "metadata": {"name": "web-1", "namespace": namespace, "labels": {"kubernetes.io/service-name": "web"}},
+    let slice = object!("discovery.k8s.io/v1 EndpointSlice", {
+        "name": "web-1", "namespace": namespace, "labels": {"kubernetes.io/service-name": "web"},
         "addressType": "IPv4",
         "endpoints": [
             {"addresses": ["10.1.0.1"], "conditions": {"ready": true}},
@@ -96,20 +92,14 @@ fn furnish(cluster: &Cluster, namespace: &str) -> Vec<String> {
             {"addresses": ["10.1.0.3"]},
         ],
     });
-    let empty = json!({
-        "apiVersion": "discovery.k8s.io/v1",
-        "kind": "EndpointSlice",
-        "metadata": {"name": "web-2", "namespace": namespace},
+    let empty = object!("discovery.k8s.io/v1 EndpointSlice", {
+        "name": "web-2", "namespace": namespace,
         "addressType": "IPv4",
         "endpoints": [],
     });
     let selective =
         json!({"failurePolicy": "Ignore", "matchPolicy": "Exact", "objectSelector": {"matchLabels": {"a": "b"}}});
-    let without = json!({
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "MutatingWebhookConfiguration",
-        "metadata": {"name": "without"},
-    });
+    let without = object!("admissionregistration.k8s.io/v1 MutatingWebhookConfiguration", {"name": "without"});
     let mut objects = vec![
         slice,
         empty,

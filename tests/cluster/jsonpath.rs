@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use gc_core::jsonpath::{CustomColumns, JsonPath};
 use kubectl_gc::render::document::{Template, TemplateOptions};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     harness::{ADMIN, shared},
@@ -13,10 +13,8 @@ use crate::{
 
 /// No text contains a space, so that the results of one action can be told apart.
 fn document() -> Value {
-    json!({
-        "apiVersion": "gc.test/v1",
-        "kind": "Widget",
-        "metadata": {"name": "paths", "namespace": "default", "labels": {"app.kubernetes.io/name": "shop", "a": "b"}},
+    object!("gc.test/v1 Widget", {
+        "name": "paths", "namespace": "default", "labels": {"app.kubernetes.io/name": "shop", "a": "b"},
         "nodes": [
             {"name": "a", "kind": "Pod", "weight": 1, "ports": [80, 443], "ready": true, "ratio": 0.5},
             {"name": "b", "kind": "Node", "weight": 25, "owner": null,

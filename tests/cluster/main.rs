@@ -2,6 +2,7 @@
 //! `tests/control-plane`. One binary, so that one cluster serves them all.
 
 #[allow(dead_code, unused_imports, reason = "a kit for all tests of this binary; what one of them needs comes with it")]
+#[macro_use]
 mod harness;
 
 #[allow(dead_code, reason = "shared with the tests of the engine, which need other parts of it")]

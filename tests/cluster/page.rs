@@ -41,7 +41,7 @@ impl Stage {
         let folder = cluster.folder().join("pages");
         fs::create_dir_all(&folder).expect("a folder");
         for name in [TEAM, COPY] {
-            cluster.create(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}));
+            cluster.create(object!("v1 Namespace", {"name": name}));
         }
         Self { cluster, folder, code: Cell::default() }
     }

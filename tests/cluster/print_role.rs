@@ -13,13 +13,12 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 /// A cluster without controllers, with an application in one namespace.
 static CLUSTER: LazyLock<Alone> = LazyLock::new(|| {
     let cluster = Alone::with(&[]);
-    cluster.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-1"}}));
+    cluster.create(object!("v1 Node", {"name": "worker-1"}));
     cluster
 });
 
 fn config_map(namespace: &str) -> Value {
-    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": namespace},
-        "data": {"a": "b"}})
+    object!("v1 ConfigMap", {"name": "settings", "namespace": namespace, "data": {"a": "b"}})
 }
 
 /// Creates the object unless it exists.
@@ -121,7 +120,7 @@ fn text(path: &Path) -> &str {
 #[ignore = "long: each command with the rights that it prints"]
 fn readers_print_the_rights_that_they_need() {
     let namespace = CLUSTER.namespace("reader");
-    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": namespace},
+    let pod = object!("v1 Pod", {"name": "web", "namespace": namespace,
         "spec": {"nodeName": "worker-1", "containers": [{"name": "main", "image": "main"}]}});
     present(&pod);
     let nothing = || {};

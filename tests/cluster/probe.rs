@@ -83,10 +83,8 @@ fn what_keeps_a_probe_from_beginning_is_said() {
 
     let full = trial.another_namespace();
     let quota = json!({"count/configmaps": "0"});
-    let object = cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": {"name": "few", "namespace": full},
+    let object = cluster.create(object!("v1 ResourceQuota", {
+        "name": "few", "namespace": full,
         "spec": {"hard": quota},
     }));
     // As the quota controller would do it.

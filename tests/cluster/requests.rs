@@ -34,23 +34,12 @@ fn crowd(count: usize) -> Trial<'static> {
     let trial = Trial::new("crowd", "Background");
     let owner = trial.widget("owner").create();
     for number in 0..count {
-        trial.cluster.create(json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {
-                "name": format!("dependent-{number}"),
-                "namespace": trial.namespace,
-                "ownerReferences": [owner_reference(&owner)],
-            },
+        trial.cluster.create(object!("v1 ConfigMap", {
+            "name": format!("dependent-{number}"), "namespace": trial.namespace,
+            "ownerReferences": [owner_reference(&owner)],
         }));
     }
     trial
-}
-
-/// A Deployment with this many pods.
-fn deployment(trial: &Trial<'_>, replicas: usize) {
-    trial.cluster.create(crate::harness::deployment(&trial.namespace, "web", replicas as i64));
-    wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), replicas);
 }
 
 /// How often each path was requested. Panics on writes and watches, and unless discovery and lists use the smallest
@@ -114,12 +103,10 @@ fn a_plan_reads_besides_only_what_it_has_to_know_of_pods() {
     for (replicas, as_list) in [(3, false), (12, true)] {
         let trial = Trial::new("plan-requests", "Background");
         let (cluster, namespace) = (trial.cluster, &trial.namespace);
-        deployment(&trial, replicas);
+        trial.deployment(replicas);
         // A pod that the plan doesn't affect.
-        cluster.create(json!({
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "bystander", "namespace": namespace},
+        cluster.create(object!("v1 Pod", {
+            "name": "bystander", "namespace": namespace,
             "spec": {"containers": [{"name": "main", "image": "main"}]},
         }));
         let proxy = CountingProxy::start(cluster);
@@ -245,7 +232,7 @@ fn an_answer_about_one_namespace_asks_for_nothing_elsewhere() {
 #[ignore = "long: slow"]
 fn servers_without_aggregated_discovery_give_the_same() {
     let trial = crowd(3);
-    deployment(&trial, 2);
+    trial.deployment(2);
     let cluster = trial.cluster;
     cluster.settled();
     let proxy = CountingProxy::start(cluster);

@@ -81,9 +81,7 @@ fn the_example_lets_a_sweep_do_all_it_does() {
     let (resources, _) = runtime.block_on(sweep.discover()).expect("discovery");
     let snapshot = runtime.block_on(sweep.read(resources, &Scope::Everything, &[], &[])).expect("a snapshot");
     assert!(snapshot.complete(), "{:?}", snapshot.gaps);
-    let mine = CLUSTER.create(
-        json!({"apiVersion": "gc.test/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": namespace}}),
-    );
+    let mine = CLUSTER.create(object!("gc.test/v1 Widget", {"name": "w", "namespace": namespace}));
     let identity = Identity {
         api_version: "gc.test/v1".to_owned(),
         kind: "Widget".to_owned(),
@@ -111,11 +109,9 @@ fn without_any_of_its_verbs_a_sweep_is_short_of_something() {
         role["metadata"]["name"] = json!(name);
         role["rules"][0]["verbs"] = json!(verbs);
         CLUSTER.create(role);
-        CLUSTER.create(json!({
-            "apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": NAMESPACE},
-        }));
-        CLUSTER.create(json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": name},
+        CLUSTER.create(object!("v1 ServiceAccount", {"name": name, "namespace": NAMESPACE}));
+        CLUSTER.create(object!("rbac.authorization.k8s.io/v1 ClusterRoleBinding", {
+            "name": name,
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
             "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": NAMESPACE}],
         }));
@@ -148,7 +144,7 @@ fn the_examples_pods_are_allowed_where_they_are_to_run() {
     let deployment =
         CLUSTER.get(&format!("/apis/apps/v1/namespaces/{NAMESPACE}/deployments/sweep")).expect("it was applied");
     let create = |spec: &Value| {
-        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "sweep"}, "spec": spec});
+        let pod = object!("v1 Pod", {"name": "sweep", "spec": spec});
         CLUSTER.ask(&Method::POST, &format!("/api/v1/namespaces/{NAMESPACE}/pods?dryRun=All"), Some((JSON, &pod)))
     };
     let mut spec = deployment["spec"]["template"]["spec"].clone();

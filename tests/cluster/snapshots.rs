@@ -1,6 +1,6 @@
 //! A snapshot file yields the same results as its cluster.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     harness::{Alone, COLLECTOR, NAMESPACES, Ran},
@@ -12,16 +12,7 @@ fn furnish(trial: &Trial<'_>) {
     let owner = trial.widget("owner").create();
     let node = trial.node();
     for (name, node) in [("ends", node), ("stays", trial.global("no-node"))] {
-        trial.cluster.create(json!({
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {
-                "name": name,
-                "namespace": trial.namespace,
-                "ownerReferences": [super::plan::draft::blocking(&owner)],
-            },
-            "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}]},
-        }));
+        trial.pod_on(name, &node).blocking(&owner).create();
     }
     let held = trial.config_map("held").blocking(&owner).finalizer(HOLD).create();
     trial.config_map("below").owned_by(&held).create();

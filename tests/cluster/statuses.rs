@@ -130,9 +130,7 @@ fn one_table_is_asked_for_each_resource_that_is_shown() {
     // Objects of several namespaces are in one list.
     let elsewhere = trial.another_namespace();
     trial.widget("here").create();
-    cluster.create(json!({
-        "apiVersion": "gc.test/v1", "kind": "Widget", "metadata": {"name": "there", "namespace": elsewhere},
-    }));
+    cluster.create(object!("gc.test/v1 Widget", {"name": "there", "namespace": elsewhere}));
     proxy.forget();
     cluster.gc_with(proxy.kubeconfig(), &["tree", "widgets", "-A"]).expect(0);
     let asked: Vec<_> = proxy.requests().into_iter().filter(|request| request.accept == TABLE).collect();

@@ -48,8 +48,8 @@ fn what_changes_is_shown() {
 fn a_status_that_changes_is_shown_and_documents_follow_each_other() {
     let trial = Trial::new("tree-watch-status", "Background");
     let (cluster, ns) = (trial.cluster, trial.namespace.as_str());
-    let pod = cluster.create(json!({
-        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": ns},
+    let pod = cluster.create(object!("v1 Pod", {
+        "name": "web", "namespace": ns,
         "spec": {"containers": [{"name": "c", "image": "x"}]},
     }));
     let text = Watching::start(cluster, &["tree", "pod/web", "-n", ns, "-w", "--interval=1"]);
@@ -59,8 +59,8 @@ fn a_status_that_changes_is_shown_and_documents_follow_each_other() {
     let status = json!({"status": {"phase": "Failed", "reason": "Evicted"}});
     cluster.patch(&format!("{}/status", cluster.path_of(&pod)), &status);
     text.until("Evicted");
-    cluster.create(json!({
-        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "other", "namespace": ns},
+    cluster.create(object!("v1 Pod", {
+        "name": "other", "namespace": ns,
         "spec": {"containers": [{"name": "c", "image": "x"}]},
     }));
     let rest = document.until("\"name\": \"other\"");

@@ -3,25 +3,9 @@
 use serde_json::{Value, json};
 
 use super::kit::{Watching, because, is, one};
-use crate::{
-    harness::ADMIN,
-    plan::trial::{Trial, wait_for_items},
-};
+use crate::{harness::ADMIN, plan::trial::Trial};
 
 const DEPLOYMENTS: &str = "apis/apps/v1";
-
-/// A Deployment with two pods.
-fn deployment(trial: &Trial<'_>) -> Value {
-    let labels = json!({"app": "web"});
-    let spec = json!({
-        "replicas": 2,
-        "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "web"}]}},
-    });
-    let made = trial.draft("apps/v1", "Deployment", "web", Some(&trial.namespace)).spec(spec).create();
-    wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 2);
-    made
-}
 
 fn delete(trial: &Trial<'_>, object: &Value, policy: &str) {
     trial.cluster.delete(&trial.cluster.path_of(object), Some(policy), None);
@@ -51,7 +35,7 @@ fn until_pods_are_gone(watching: &Watching) -> Vec<Value> {
 #[test]
 fn a_deployment_in_the_background() {
     let trial = Trial::new("account-background", "Background");
-    let web = deployment(&trial);
+    let web = trial.deployment(2);
     let set = replica_set(&trial);
     let watching = Watching::namespace(&trial);
     delete(&trial, &web, "Background");
@@ -71,7 +55,7 @@ fn a_deployment_in_the_background() {
 #[test]
 fn a_deployment_in_the_foreground() {
     let trial = Trial::new("account-foreground", "Foreground");
-    let web = deployment(&trial);
+    let web = trial.deployment(2);
     let set = replica_set(&trial);
     let watching = Watching::namespace(&trial);
     delete(&trial, &web, "Foreground");

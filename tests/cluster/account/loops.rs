@@ -11,11 +11,7 @@ use crate::{
 
 /// Makes an object as a controller with this field manager does, whenever the last one is gone.
 fn make(trial: &Trial<'_>, name: &str, owner: &Value) {
-    let map = json!({
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "ownerReferences": [owner_reference(owner)]},
-    });
+    let map = object!("v1 ConfigMap", {"name": name, "ownerReferences": [owner_reference(owner)]});
     let all = format!("/api/v1/namespaces/{}/configmaps", trial.namespace);
     let path = format!("{all}?fieldManager=runner-controller");
     let answer = trial.cluster.ask(&Method::POST, &path, Some(("application/json", &map)));

@@ -123,7 +123,7 @@ impl Scene {
 }
 
 pub fn config_map(namespace: &str, name: &str) -> Value {
-    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}})
+    object!("v1 ConfigMap", {"name": name, "namespace": namespace})
 }
 
 /// What a prediction says of its objects, by kind and name.

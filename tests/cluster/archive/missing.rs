@@ -48,7 +48,7 @@ fn what_cannot_be_read_whole_stops_it_all() {
     proxy.with(|request| match request.path.rsplit_once('/') {
         Some((list, "a" | "b")) if list.ends_with("/configmaps") => Some(Fault::status(403, "Forbidden")),
         Some((list, "c")) if list.ends_with("/configmaps") => {
-            let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "other", "uid": "u"}});
+            let body = object!("v1 ConfigMap", {"name": "other", "uid": "u"});
             Some(Fault::Answer { status: 200, headers: Vec::new(), body })
         }
         _ => None,

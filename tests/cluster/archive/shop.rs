@@ -144,10 +144,8 @@ fn a_namespace_is_archived_with_all_that_can_be_listed() {
     let namespace = trial.namespace.as_str();
     trial.config_map("a").create();
     trial.widget("b").create();
-    cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": "e", "namespace": namespace},
+    cluster.create(object!("v1 Event", {
+        "name": "e", "namespace": namespace,
         "involvedObject": {"kind": "ConfigMap", "name": "a", "namespace": namespace},
     }));
     let folder = Folder::new();

@@ -1,7 +1,5 @@
 //! `delete` asks a user on a terminal, who answers.
 
-use serde_json::json;
-
 use super::kit::{Family, config_map};
 use crate::{
     harness::{ADMIN, shared, unwrapped},
@@ -71,10 +69,8 @@ fn many_are_counted_by_whoever_deletes_them() {
 fn what_is_heavy_is_named() {
     let cluster = shared();
     let namespace = cluster.namespace("asked-heavy");
-    cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "data", "namespace": namespace},
+    cluster.create(object!("v1 PersistentVolumeClaim", {
+        "name": "data", "namespace": namespace,
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     }));
     let claims = format!("/api/v1/namespaces/{namespace}/persistentvolumeclaims");

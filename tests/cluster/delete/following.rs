@@ -45,9 +45,7 @@ fn documents_say_it_all() {
 #[test]
 fn what_is_stuck_is_told_with_its_blocker() {
     let family = Family::of("stuck", 1);
-    let mut held = config_map(&family.namespace, "held", &[&family.root]);
-    held["metadata"]["finalizers"] = json!(["acme.io/hold"]);
-    let held = family.cluster.create(held);
+    family.held();
     let ran = family.cluster.gc(&family.args(&["--yes", "--cascade=foreground", "--timeout=60s", "-o", "json"]));
     ran.expect(2);
     let document = checked(ran.json());
@@ -60,14 +58,7 @@ fn what_is_stuck_is_told_with_its_blocker() {
 
     // Here, the timeout comes first.
     let family = Family::of("stuck-soon", 0);
-    let mut other = held.clone();
-    other["metadata"] = json!({
-        "name": "held",
-        "namespace": family.namespace,
-        "finalizers": ["acme.io/hold"],
-        "ownerReferences": config_map(&family.namespace, "x", &[&family.root])["metadata"]["ownerReferences"],
-    });
-    family.cluster.create(other);
+    family.held();
     let ran = family.cluster.gc(&family.args(&["--yes", "--cascade=foreground", "--timeout=1s"]));
     assert!(ran.expect(2).contains("ConfigMap/held") && ran.stdout.contains("acme.io/hold"), "{}", ran.stdout);
     assert!(ran.stdout.contains("gc explain"), "{}", ran.stdout);
@@ -94,9 +85,7 @@ fn what_comes_out_otherwise_is_told() {
 #[test]
 fn nobody_has_to_wait() {
     let family = Family::of("unawaited", 1);
-    let mut held = config_map(&family.namespace, "held", &[&family.root]);
-    held["metadata"]["finalizers"] = json!(["acme.io/hold"]);
-    family.cluster.create(held);
+    family.held();
     let ran = family.cluster.gc(&family.args(&["--yes", "--cascade=foreground", "--wait=false", "-o", "json"]));
     ran.expect(0);
     let document = checked(ran.json());
@@ -111,9 +100,7 @@ fn nobody_has_to_wait() {
 #[test]
 fn an_interrupt_stops_following() {
     let family = Family::of("interrupted", 1);
-    let mut held = config_map(&family.namespace, "held", &[&family.root]);
-    held["metadata"]["finalizers"] = json!(["acme.io/hold"]);
-    let held = family.cluster.create(held);
+    let held = family.held();
     let mut terminal = family.cluster.gc_on_terminal(&family.args(&["--yes", "--cascade=foreground"]));
     family.cluster.wait_until("the delete", Duration::from_secs(30), || {
         let root = family.cluster.get(&family.cluster.path_of(&family.root));
@@ -137,9 +124,7 @@ fn an_interrupt_stops_following() {
 #[test]
 fn latecomers_are_told() {
     let family = Family::of("latecomers", 1);
-    let mut held = config_map(&family.namespace, "held", &[&family.root]);
-    held["metadata"]["finalizers"] = json!(["acme.io/hold"]);
-    let held = family.cluster.create(held);
+    let held = family.held();
     let terminal = family.cluster.gc_on_terminal(&family.args(&["--yes", "--cascade=foreground"]));
     let root = family.cluster.path_of(&family.root);
     family.cluster.wait_until("the delete", Duration::from_secs(30), || {
@@ -204,10 +189,8 @@ fn what_an_adopter_keeps_is_not_waited_for() {
     let pods = format!("/api/v1/namespaces/{namespace}/pods");
     for (name, replicas, all) in [("few", 1, 1), ("many", 3, 4)] {
         let (labels, template) = (json!({"app": "web", "of": name}), json!([{"name": "main", "image": "main"}]));
-        cluster.create(json!({
-            "apiVersion": "apps/v1",
-            "kind": "ReplicaSet",
-            "metadata": {"name": name, "namespace": namespace},
+        cluster.create(object!("apps/v1 ReplicaSet", {
+            "name": name, "namespace": namespace,
             "spec": {
                 "replicas": replicas,
                 "selector": {"matchLabels": if name == "few" { json!({"app": "web"}) } else { labels.clone() }},

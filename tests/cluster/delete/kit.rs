@@ -31,6 +31,13 @@ impl Family {
         self.cluster.create(config_map(&self.namespace, name, &[&self.root]))
     }
 
+    /// Another dependent, which a finalizer holds.
+    pub fn held(&self) -> Value {
+        let mut held = config_map(&self.namespace, "held", &[&self.root]);
+        held["metadata"]["finalizers"] = json!(["acme.io/hold"]);
+        self.cluster.create(held)
+    }
+
     /// Starts a delete on a terminal, and a look at what its watches bring it.
     #[track_caller]
     pub fn delete_on_terminal(&self, more: &[&str]) -> (Terminal, Watched) {
@@ -63,12 +70,7 @@ pub fn config_map(namespace: &str, name: &str, owners: &[&Value]) -> Value {
             reference
         })
         .collect();
-    json!({
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "namespace": namespace, "ownerReferences": references},
-        "data": {"of": name},
-    })
+    object!("v1 ConfigMap", {"name": name, "namespace": namespace, "ownerReferences": references, "data": {"of": name}})
 }
 
 /// Checks a document against its schema.

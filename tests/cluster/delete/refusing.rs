@@ -51,10 +51,8 @@ fn gates_on_effects_and_verdicts_keep_it_from_being_done() {
     let cluster = shared();
     let namespace = cluster.namespace("meaning");
     let path = format!("/api/v1/namespaces/{namespace}");
-    let service = json!({
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": "web", "namespace": namespace},
+    let service = object!("v1 Service", {
+        "name": "web", "namespace": namespace,
         "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]},
     });
     cluster.create(service);
@@ -76,10 +74,8 @@ fn gates_on_effects_and_verdicts_keep_it_from_being_done() {
     }
     cluster.patch(&format!("{path}/configmaps/held"), &json!({"metadata": {"finalizers": null}}));
     for number in 0..20 {
-        cluster.create(json!({
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"name": format!("e{number}"), "namespace": namespace},
+        cluster.create(object!("v1 Event", {
+            "name": format!("e{number}"), "namespace": namespace,
             "involvedObject": {"apiVersion": "v1", "kind": "Service", "name": "web", "namespace": namespace},
             "reason": "Test",
             "type": "Normal",
@@ -225,10 +221,8 @@ fn what_the_usual_roles_lack_is_named_and_allowed_by_type() {
         // What the role aggregates: the controller that does it doesn't run here.
         for part in ["view", "edit", "admin"].iter().take(if role == "edit" { 2 } else { 3 }) {
             let part = format!("system:aggregate-to-{part}");
-            cluster.create(json!({
-                "apiVersion": "rbac.authorization.k8s.io/v1",
-                "kind": "RoleBinding",
-                "metadata": {"name": part, "namespace": namespace},
+            cluster.create(object!("rbac.authorization.k8s.io/v1 RoleBinding", {
+                "name": part, "namespace": namespace,
                 "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": part},
                 "subjects": [{"kind": "ServiceAccount", "name": role, "namespace": namespace}],
             }));

@@ -42,7 +42,7 @@ impl Place {
     pub fn prepare(cluster: &Cluster, number: impl Display) -> Self {
         let place = Place { prefix: format!("{PREFIX}{number}-"), group: GROUP.to_owned(), grace: 30 };
         for namespace in [place.namespace(false), place.namespace(true)] {
-            cluster.create(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}));
+            cluster.create(object!("v1 Namespace", {"name": namespace}));
         }
         place
     }

@@ -59,8 +59,12 @@ const SMALL_PATIENCE: Duration = Duration::from_secs(6);
 /// Every case that was ever predicted wrong.
 const FOUND: &str = include_str!("found.txt");
 
-/// The cases that were once predicted wrong come first, then random graphs of every mix. Each must end as predicted; if
-/// the plan says that the order of events decides, in one of the predicted ends.
+/// A graph for each thing to know of references, finalizers and targets; each is deleted with every policy.
+const SHOWN: &str = include_str!("shown.txt");
+
+/// The cases that were once predicted wrong come first, then those of which each shows one thing, then random graphs of
+/// every mix. Each must end as predicted; if the plan says that the order of events decides, in one of the predicted
+/// ends.
 #[test]
 fn graphs_end_as_foretold() {
     end_as_foretold(Seat::Collector, [(Mix::Full, 0..14), (Mix::Legal, 0..6), (Mix::OrderFree, 0..4)]);
@@ -111,7 +115,10 @@ fn what_the_collector_tries_again_late_ends_as_foretold() {
 
 fn end_as_foretold(seat: Seat, mixes: [(Mix, Range<u64>); 3]) {
     let mut bench = Bench::with(seat);
-    let mut cases: Vec<(String, Case)> = record::parse(FOUND).into_iter().map(found).collect();
+    let with =
+        |policy: Propagation| record::parse(&SHOWN.replace("\ndelete ", &format!("\ndelete {} ", policy.name())));
+    let shown = [Propagation::Background, Propagation::Foreground, Propagation::Orphan].into_iter().flat_map(with);
+    let mut cases: Vec<(String, Case)> = record::parse(FOUND).into_iter().chain(shown).map(found).collect();
     for (mix, seeds) in mixes {
         cases.extend(seeds.map(|seed| seeded(seed, mix)));
     }

@@ -108,8 +108,7 @@ fn an_api_that_is_away(cluster: &Cluster) {
 pub fn unconvertible(cluster: &Cluster) -> (Value, String) {
     cluster.create(definition("jars", &["v1"]));
     let place = cluster.namespace("jars");
-    cluster
-        .create(json!({"apiVersion": "odd.test/v1", "kind": "Jar", "metadata": {"name": "old", "namespace": place}}));
+    cluster.create(object!("odd.test/v1 Jar", {"name": "old", "namespace": place}));
     let mut changed = definition("jars", &["v1", "v2"]);
     changed["spec"]["conversion"] = json!({
         "strategy": "Webhook",

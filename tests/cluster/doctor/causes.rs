@@ -20,12 +20,10 @@ pub fn a_namespace_names_the_webhook_that_holds_it() {
     let cluster = Alone::start(&Options::default());
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let name = cluster.namespace("team");
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "left", "namespace": name}}));
+    cluster.create(object!("v1 ConfigMap", {"name": "left", "namespace": name}));
     let guards = |webhook: &str, selector: Value| {
-        cluster.create(json!({
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "ValidatingWebhookConfiguration",
-            "metadata": {"name": webhook},
+        cluster.create(object!("admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", {
+            "name": webhook,
             "webhooks": [{
                 "name": format!("{webhook}.acme.io"),
                 "clientConfig": {"service": {"namespace": "default", "name": "guard"}},
@@ -41,7 +39,7 @@ pub fn a_namespace_names_the_webhook_that_holds_it() {
     let guard = guards("guard", json!({}));
     // It is as broken, and never asked about this namespace.
     guards("elsewhere", json!({"matchLabels": {"guarded": "yes"}}));
-    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    let namespace = object!("v1 Namespace", {"name": name});
     cluster.delete(&cluster.path_of(&namespace), Some("Background"), None);
     aged(&cluster, &namespace, 3600);
     let target = format!("namespaces/{name}");
@@ -71,10 +69,8 @@ pub fn a_script_cuts_no_dependents_from_their_deleted_owner() {
     let trial = Trial::on(uncollected(), "meant", "Background");
     let (cluster, namespace) = (trial.cluster, &trial.namespace);
     let web = super::kit::deployment(cluster, namespace, "web", 1, 1);
-    let set = cluster.create(json!({
-        "apiVersion": "apps/v1",
-        "kind": "ReplicaSet",
-        "metadata": {"name": "web-1", "namespace": namespace, "ownerReferences": [owner_reference(&web)]},
+    let set = cluster.create(object!("apps/v1 ReplicaSet", {
+        "name": "web-1", "namespace": namespace, "ownerReferences": [owner_reference(&web)],
         "spec": {"selector": web["spec"]["selector"], "template": web["spec"]["template"]},
     }));
     cluster.delete(&cluster.path_of(&web), Some("Background"), None);

@@ -3,8 +3,6 @@
 
 use std::{panic, thread};
 
-use serde_json::json;
-
 use super::{Found, collector::odd, examine, references::bent};
 use crate::{
     harness::{VIEWER, uid},
@@ -47,11 +45,8 @@ fn all_that_the_other_tool_tells_is_found() {
     let abroad = trial.widget("abroad").in_namespace(&elsewhere).create();
     let gone = trial.gone("gone");
     let rack = trial.rack("rack").create();
-    cluster.store(&json!({
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "unparsable", "namespace": ns, "ownerReferences": [bent(&owner, &[("apiVersion",
-            "a/b/c")])]},
+    cluster.store(&object!("v1 ConfigMap", {
+        "name": "unparsable", "namespace": ns, "ownerReferences": [bent(&owner, &[("apiVersion", "a/b/c")])],
     }));
     let ghost = trial.unserved();
     trial.config_map("unresolved").reference(ghost).create();

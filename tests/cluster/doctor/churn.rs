@@ -121,11 +121,7 @@ fn a_collector_that_gets_on_slowly_is_not_idle() {
     let slow = ["--kube-api-qps=12", "--kube-api-burst=12"].map(str::to_owned).to_vec();
     let cluster = Alone::start(&Options { controller_manager: slow, ..Options::default() });
     cluster.start_controllers(&[COLLECTOR]);
-    let owner = |name: &str| {
-        cluster.create(
-            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}),
-        )
-    };
+    let owner = |name: &str| cluster.create(object!("v1 ConfigMap", {"name": name, "namespace": "default"}));
     for policy in ["Foreground", "Orphan"] {
         let owner = owner(&policy.to_lowercase());
         for number in 0..MANY {

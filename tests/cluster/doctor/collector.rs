@@ -73,15 +73,13 @@ fn a_collector_that_does_not_run() {
     let work = leave_work(&swept);
     let elsewhere = other.config_map("elsewhere").create();
     cluster.delete(&cluster.path_of(&elsewhere), Some("Foreground"), None);
-    cluster.create(json!({
-        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-        "metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
+    cluster.create(object!("coordination.k8s.io/v1 Lease", {
+        "name": "kube-controller-manager", "namespace": "kube-system",
         "spec": {"holderIdentity": "none", "leaseDurationSeconds": 15, "renewTime": "2020-01-01T00:00:00.000000Z"},
     }));
     // A collector would not watch this kind yet: it refreshes discovery every 30 seconds.
     cluster.apply_yaml(&KINDS.replace("gc.test", "young.test"));
-    let young = json!({"apiVersion": "young.test/v1", "kind": "Widget", "metadata": {"name": "young",
-        "namespace": trial.namespace}});
+    let young = object!("young.test/v1 Widget", {"name": "young", "namespace": trial.namespace});
     let young = cluster.create(young);
     cluster.delete(&cluster.path_of(&young), Some("Foreground"), None);
     let args = ["-n", &trial.namespace, "--only", "collector-idle,collector-stopped"];

@@ -25,10 +25,8 @@ fn application(cluster: &Cluster, namespace: &str, name: &str) -> Value {
 fn controller(cluster: &Cluster, namespace: &str, wanted: i64, ready: i64) -> Value {
     let labels = json!({"app.kubernetes.io/name": "argocd-application-controller"});
     let container = json!({"name": "main", "image": "main", "args": ["--application-namespaces=*"]});
-    let made = cluster.create(json!({
-        "apiVersion": "apps/v1",
-        "kind": "StatefulSet",
-        "metadata": {"name": "argocd-application-controller", "namespace": namespace},
+    let made = cluster.create(object!("apps/v1 StatefulSet", {
+        "name": "argocd-application-controller", "namespace": namespace,
         "spec": {
             "replicas": wanted,
             "serviceName": "x",
@@ -101,10 +99,8 @@ pub fn a_controller_is_judged_by_its_workload() {
     // Its pods don't become ready.
     ready_pods(&cluster, &set, 0);
     let reference = crate::harness::owner_reference(&set);
-    let pod = cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "argocd-application-controller-0", "namespace": home, "ownerReferences": [reference]},
+    let pod = cluster.create(object!("v1 Pod", {
+        "name": "argocd-application-controller-0", "namespace": home, "ownerReferences": [reference],
         "spec": {"nodeName": "n1", "containers": [{"name": "main", "image": "main"}]},
     }));
     assert_eq!(state(&cluster, &app, "guestbook"), is("waiting", true, 0), "it is starting");

@@ -104,7 +104,7 @@ pub fn all_that_wait_are_named_from_the_nearest_on() {
     cluster.seen_by_collector(&[crate::harness::uid(&pod)]);
     cluster.delete(&cluster.path_of(&web), Some("Foreground"), None);
     is_terminating(cluster, &pod);
-    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": trial.namespace}});
+    let namespace = object!("v1 Namespace", {"name": trial.namespace});
     cluster.delete(&cluster.path_of(&namespace), Some("Background"), None);
     aged(cluster, &pod, LONG);
 
@@ -195,11 +195,7 @@ pub fn a_controller_that_may_not_be_seen_is_not_away() {
 }
 
 fn held_widget(trial: &Trial<'_>, name: &str) -> Value {
-    json!({
-        "apiVersion": "gc.test/v1",
-        "kind": "Widget",
-        "metadata": {"name": name, "namespace": trial.namespace, "finalizers": [HOLD]},
-    })
+    object!("gc.test/v1 Widget", {"name": name, "namespace": trial.namespace, "finalizers": [HOLD]})
 }
 
 /// Once the controller is back, or the finalizer is removed, the collector deletes the dependents.

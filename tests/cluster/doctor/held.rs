@@ -93,9 +93,9 @@ fn a_hold_that_never_deleted_is_removed() {
         (name.clone(), json!(text.unwrap().replace(uid(&old), uid(&root))))
     });
     let data: serde_json::Map<String, Value> = rewritten.collect();
-    scene.cluster.create(json!({"apiVersion": "v1", "kind": "Secret", "type": secret["type"], "stringData": data,
-        "metadata": {"name": format!("kubectl-gc-hold-{}", uid(&root)), "namespace": scene.namespace,
-            "labels": {"kubectl-gc/hold": uid(&root)}}}));
+    scene.cluster.create(object!("v1 Secret", {"name": format!("kubectl-gc-hold-{}", uid(&root)),
+        "namespace": scene.namespace, "labels": {"kubectl-gc/hold": uid(&root)}, "type": secret["type"],
+        "stringData": data}));
     let finalizers = json!(["kubectl-gc/hold", "kubectl-gc/uncancelled"]);
     scene.cluster.patch(&scene.path(), &json!({"metadata": {"finalizers": finalizers}}));
     let found = findings(&scene);

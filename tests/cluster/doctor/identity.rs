@@ -17,7 +17,7 @@ fn a_namespace_that_is_missing() {
     let ns = trial.another_namespace();
     let waiting = trial.config_map("waiting").in_namespace(&ns).create();
     trial.config_map("kept").in_namespace(&ns).create();
-    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ns}});
+    let namespace = object!("v1 Namespace", {"name": ns});
     cluster.etcd_delete(&cluster.etcd_key(&namespace));
     let dry_run = |ns: &str| {
         let path = format!("/api/v1/namespaces/{ns}/configmaps/kept?dryRun=All");
@@ -47,18 +47,14 @@ fn two_objects_with_one_uid() {
     let (cluster, ns) = (trial.cluster, trial.namespace.as_str());
     let original = trial.config_map("original").create();
     let of_original = trial.config_map("of-original").blocking(&original).create();
-    let copy = json!({
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "restored", "namespace": ns, "uid": uid(&original)},
+    let copy = object!("v1 ConfigMap", {
+        "name": "restored", "namespace": ns, "uid": uid(&original),
         "data": {"kept": "yes"},
     });
     let copy = cluster.store(&copy);
     // An object that two API groups serve looks like this: same name, same uid.
     let both = trial.config_map("both").create();
-    cluster.store(&json!({
-        "apiVersion": "gc.test/v1", "kind": "Widget", "metadata": {"name": "both", "namespace": ns, "uid": uid(&both)},
-    }));
+    cluster.store(&object!("gc.test/v1 Widget", {"name": "both", "namespace": ns, "uid": uid(&both)}));
     let of_copy = trial.config_map("of-restored").owned_by(&copy).create();
     cluster.settled();
     let args = ["-n", ns, "--only", "shared-uid"];

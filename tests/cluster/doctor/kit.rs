@@ -42,10 +42,8 @@ pub fn deployment(cluster: &Cluster, namespace: &str, name: &str, wanted: i64, r
 #[track_caller]
 pub fn lease(cluster: &Cluster, namespace: &str, name: &str, renewed: i64, seconds: i64) -> Value {
     let renewed = ago(renewed).replace('Z', ".000000Z");
-    cluster.create(json!({
-        "apiVersion": "coordination.k8s.io/v1",
-        "kind": "Lease",
-        "metadata": {"name": name, "namespace": namespace},
+    cluster.create(object!("coordination.k8s.io/v1 Lease", {
+        "name": name, "namespace": namespace,
         "spec": {"holderIdentity": format!("{name}-0"), "leaseDurationSeconds": seconds, "renewTime": renewed},
     }))
 }
@@ -67,7 +65,7 @@ pub fn is_gone(cluster: &Cluster, object: &Value) {
 
 /// A Namespace to create.
 pub fn namespace(name: &str) -> Value {
-    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    object!("v1 Namespace", {"name": name})
 }
 
 /// The names of objects in a document, in their order.

@@ -15,7 +15,7 @@ pub fn a_finalizer_in_the_spec_of_a_namespace() {
     let mut held = namespace(&name);
     held["spec"] = json!({"finalizers": ["kubernetes", "acme.io/hold"]});
     cluster.create(&held);
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": name}}));
+    cluster.create(object!("v1 ConfigMap", {"name": "a", "namespace": name}));
     let path = cluster.path_of(&held);
     cluster.delete(&path, Some("Background"), None);
     let finalizers = || cluster.get(&path).expect("it stays")["spec"]["finalizers"].clone();

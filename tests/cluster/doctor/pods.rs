@@ -1,6 +1,6 @@
 //! Pods that stay Terminating because no kubelet ends them (S13), and pods that wait for their own claims (S14).
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     examine, follow,
@@ -9,22 +9,11 @@ use super::{
 };
 use crate::{
     harness::{Alone, COLLECTOR, Cluster},
-    plan::{draft::blocking, trial::Trial},
+    plan::trial::Trial,
 };
 
-/// A pod that is scheduled to a node.
-fn pod(trial: &Trial<'_>, name: &str, node: &str, owners: &[Value]) -> Value {
-    trial.cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": trial.namespace, "ownerReferences": owners},
-        "spec": {"nodeName": node, "terminationGracePeriodSeconds": 1, "containers": [{"name": "main",
-            "image": "main"}]},
-    }))
-}
-
 fn node(cluster: &Cluster, name: &str) {
-    cluster.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}));
+    cluster.create(object!("v1 Node", {"name": name}));
 }
 
 pub fn a_pod_whose_node_is_gone() {
@@ -34,7 +23,7 @@ pub fn a_pod_whose_node_is_gone() {
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
     let owner = trial.widget("owner").create();
     let missing = trial.global("missing");
-    let lost = pod(&trial, "lost", &missing, &[blocking(&owner)]);
+    let lost = trial.pod_on("lost", &missing).brief().blocking(&owner).create();
     cluster.seen_by_collector(&[crate::harness::uid(&lost)]);
     cluster.delete(&cluster.path_of(&owner), Some("Foreground"), None);
     is_terminating(cluster, &lost);
@@ -65,7 +54,7 @@ pub fn a_pod_whose_kubelet_is_away() {
     lease(cluster, "kube-node-lease", &alive, 0, 3600);
     let pods = [("on-dead", &dead), ("beside", &dead), ("on-silent", &silent), ("on-alive", &alive), ("runs", &dead)];
     for (name, node) in pods {
-        let pod = pod(&trial, name, node, &[]);
+        let pod = trial.pod_on(name, node).brief().create();
         if name != "runs" {
             cluster.delete(&cluster.path_of(&pod), Some("Background"), None);
             aged(cluster, &pod, 100);
@@ -97,37 +86,13 @@ pub fn a_pod_and_its_claim_that_wait_for_each_other() {
     let alone = Alone::usual();
     let trial = Trial::on(&alone, "claimed", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
-    let using = |name: &str| {
-        cluster.create(json!({
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": format!("uses-{name}"), "namespace": trial.namespace},
-            "spec": {
-                "nodeName": trial.global("node"),
-                "containers": [{"name": "main", "image": "main"}],
-                "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": name}}],
-            },
-        }))
-    };
-    let claim = |name: &str, owners: &[Value]| {
-        cluster.create(json!({
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {
-                "name": name,
-                "namespace": trial.namespace,
-                "finalizers": ["kubernetes.io/pvc-protection"],
-                "ownerReferences": owners,
-            },
-            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
-        }))
-    };
-    trial.node();
+    let node = trial.node();
+    let using = |name: &str| trial.pod_on(&format!("uses-{name}"), &node).uses(name).create();
     let user = using("data");
-    let data = claim("data", &[blocking(&user)]);
+    let data = trial.claim("data").blocking(&user).create();
     // This claim only waits for a pod that keeps running.
     using("other");
-    let other = claim("other", &[]);
+    let other = trial.claim("other").create();
     cluster.delete(&cluster.path_of(&other), Some("Background"), None);
     cluster.seen_by_collector(&[crate::harness::uid(&data)]);
     cluster.delete(&cluster.path_of(&user), Some("Foreground"), None);
@@ -158,17 +123,15 @@ pub fn a_claim_that_a_running_pod_keeps() {
     let place = trial.namespace.as_str();
     let node = trial.node();
     let (volume, capacity) = (trial.global("mail"), json!({"storage": "1Gi"}));
-    let volume = cluster.create(json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume},
+    let volume = cluster.create(object!("v1 PersistentVolume", {"name": volume,
         "spec": {"accessModes": ["ReadWriteOnce"], "capacity": capacity, "hostPath": {"path": "/tmp/nothing"},
             "persistentVolumeReclaimPolicy": "Delete", "claimRef": {"namespace": place, "name": "mail"}}}));
-    let claim = cluster.create(json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "mail", "namespace": place, "finalizers": ["kubernetes.io/pvc-protection"]},
-        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": capacity},
-            "volumeName": volume["metadata"]["name"]}}));
-    let pod =
-        cluster.create(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "mail-0", "namespace": place},
-        "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}],
-            "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "mail"}}]}}));
+    let claim = cluster.create(object!("v1 PersistentVolumeClaim", {"name": "mail", "namespace": place,
+        "finalizers": ["kubernetes.io/pvc-protection"], "spec": {"accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": capacity}, "volumeName": volume["metadata"]["name"]}}));
+    let pod = cluster.create(object!("v1 Pod", {"name": "mail-0", "namespace": place, "spec": {"nodeName": node,
+                "containers": [{"name": "main", "image": "main"}], "volumes": [{"name": "data",
+                "persistentVolumeClaim": {"claimName": "mail"}}]}}));
     assert_eq!(examine(cluster, &args).findings().count(), 0);
     cluster.delete(&cluster.path_of(&claim), Some("Background"), None);
     is_terminating(cluster, &claim);

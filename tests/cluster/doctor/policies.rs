@@ -14,20 +14,13 @@ use crate::{
     plan::trial::Trial,
 };
 
-/// A policy for one namespace that refuses every such operation on a ConfigMap, and its binding.
-fn policy(namespace: &str, operation: &str) -> [Value; 2] {
+/// Refuses every such operation on a ConfigMap of the trial's namespace.
+fn refuse(trial: &Trial<'_>, operation: &str) {
     let rule =
         json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": [operation], "resources": ["configmaps"]});
-    let selector = json!({"matchLabels": {"kubernetes.io/metadata.name": namespace}});
-    let spec = json!({
-        "matchConstraints": {"resourceRules": [rule], "namespaceSelector": selector},
-        "validations": [{"expression": "false", "message": "nothing is deleted here"}],
-    });
-    let bound = json!({"policyName": namespace, "validationActions": ["Deny"]});
-    [("ValidatingAdmissionPolicy", spec), ("ValidatingAdmissionPolicyBinding", bound)].map(|(kind, spec)| {
-        json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": {"name": namespace},
-            "spec": spec})
-    })
+    let validations = json!([{"expression": "false", "message": "nothing is deleted here"}]);
+    let spec = json!({"matchConstraints": {"resourceRules": [rule]}, "validations": validations});
+    trial.policy("ValidatingAdmissionPolicy", spec);
 }
 
 /// It is no finding until it prevents something; then its first remedy is a decision.
@@ -38,9 +31,7 @@ pub fn a_policy_that_refuses_deletes() {
     let owner = trial.widget("owner").create();
     let below = trial.config_map("below").blocking(&owner).create();
     cluster.seen_by_collector(&[uid(&below)]);
-    for object in &policy(&trial.namespace, "DELETE") {
-        cluster.create(object);
-    }
+    refuse(&trial, "DELETE");
     let path = format!("{}?dryRun=All", cluster.path_of(&below));
     let refuses = || !cluster.ask(&Method::DELETE, &path, None).is_success();
     cluster.wait_until("the policy to count", Duration::from_secs(30), refuses);
@@ -65,9 +56,7 @@ pub fn a_policy_that_refuses_updates() {
     let owner = trial.widget("owner").create();
     let below = trial.config_map("below").blocking(&owner).create();
     cluster.seen_by_collector(&[uid(&below)]);
-    for object in &policy(&trial.namespace, "UPDATE") {
-        cluster.create(object);
-    }
+    refuse(&trial, "UPDATE");
     let path = format!("{}?dryRun=All", cluster.path_of(&below));
     let label = json!({"metadata": {"labels": {"a": "b"}}});
     let patch = || cluster.ask(&Method::PATCH, &path, Some(("application/merge-patch+json", &label))).is_success();

@@ -29,11 +29,8 @@ pub fn bent(owner: &Value, changes: &[(&str, &str)]) -> Value {
 impl Trial<'_> {
     /// Writes a ConfigMap straight to etcd.
     fn store_config_map(&self, name: &str, owner: Value, finalizers: &[&str]) -> Value {
-        self.cluster.store(&json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": name, "namespace": self.namespace, "ownerReferences": [owner],
-                "finalizers": finalizers},
+        self.cluster.store(&object!("v1 ConfigMap", {
+            "name": name, "namespace": self.namespace, "ownerReferences": [owner], "finalizers": finalizers,
         }))
     }
 }
@@ -329,10 +326,8 @@ fn an_owner_that_may_not_be_read() {
 #[test]
 fn an_owner_in_another_version_is_no_finding() {
     let trial = Trial::on(shared(), "versions", "Background");
-    let owner = trial.cluster.create(json!({
-        "apiVersion": "autoscaling/v1",
-        "kind": "HorizontalPodAutoscaler",
-        "metadata": {"name": "scaler", "namespace": trial.namespace},
+    let owner = trial.cluster.create(object!("autoscaling/v1 HorizontalPodAutoscaler", {
+        "name": "scaler", "namespace": trial.namespace,
         "spec": {"maxReplicas": 1, "scaleTargetRef": {"kind": "Deployment", "name": "none", "apiVersion": "apps/v1"}},
     }));
     let owned = trial.config_map("owned").owned_by(&owner).create();

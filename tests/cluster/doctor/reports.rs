@@ -69,10 +69,8 @@ fn a_webhook_in_the_namespace_that_goes(cluster: &Cluster) {
     let router = create(cluster, "Router", "v1", &place, json!({"name": "r1"}));
     let rules = json!([{"apiGroups": ["odd.test"], "apiVersions": ["*"], "resources": ["routers"],
         "operations": ["DELETE"]}]);
-    let guard = cluster.create(json!({
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": "guard"},
+    let guard = cluster.create(object!("admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", {
+        "name": "guard",
         "webhooks": [{
             "name": "guard.odd.test", "rules": rules, "admissionReviewVersions": ["v1"], "sideEffects": "None",
             "timeoutSeconds": 1, "clientConfig": {"service": {"namespace": place, "name": "guard"}},

@@ -12,10 +12,8 @@ use crate::harness::{Alone, COLLECTOR, NAMESPACES, Options, PATIENCE, owner_refe
 /// A CRD whose objects must have these top-level fields.
 fn definition(required: &[&str]) -> Value {
     let schema = json!({"type": "object", "required": required, "x-kubernetes-preserve-unknown-fields": true});
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "seals.strict.test"},
+    object!("apiextensions.k8s.io/v1 CustomResourceDefinition", {
+        "name": "seals.strict.test",
         "spec": {
             "group": "strict.test",
             "scope": "Namespaced",

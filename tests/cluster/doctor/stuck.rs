@@ -157,10 +157,8 @@ pub fn a_dependent_that_may_not_be_deleted() {
 pub fn a_delete_that_the_collector_never_learns_of() {
     let trial = Trial::new("unwatched", "Foreground");
     let cluster = trial.cluster;
-    let event = cluster.create(json!({
-        "apiVersion": "events.k8s.io/v1",
-        "kind": "Event",
-        "metadata": {"name": "owner", "namespace": trial.namespace, "finalizers": ["foregroundDeletion"]},
+    let event = cluster.create(object!("events.k8s.io/v1 Event", {
+        "name": "owner", "namespace": trial.namespace, "finalizers": ["foregroundDeletion"],
         "eventTime": "2026-01-31T08:00:00.000000Z",
         "type": "Normal",
         "reason": "Tested",
@@ -198,11 +196,9 @@ pub fn dependents_that_are_made_again_and_again() {
     let found = examine(cluster, &only);
     assert!(found.findings().next().is_none(), "{:#}", found.document);
     aged(cluster, &owner, 60);
-    let dependent = json!({
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"generateName": "made-", "namespace": trial.namespace, "finalizers": [HOLD],
-            "ownerReferences": [blocking(&owner)]},
+    let dependent = object!("v1 ConfigMap", {
+        "generateName": "made-", "namespace": trial.namespace, "finalizers": [HOLD],
+        "ownerReferences": [blocking(&owner)],
     });
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {

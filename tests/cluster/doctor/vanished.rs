@@ -1,7 +1,5 @@
 //! Objects that aren't there: what is known of them.
 
-use serde_json::json;
-
 use super::kit::{deployment, is_gone};
 use crate::{harness::uid, plan::trial::Trial, sweep::uncollected};
 
@@ -13,10 +11,8 @@ pub fn an_object_that_is_not_there() {
     let gone = trial.config_map("runner-7").create();
     trial.config_map("runner-8").create();
     trial.config_map("below").owned_by(&gone).create();
-    cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": "runner-7.1", "namespace": namespace},
+    cluster.create(object!("v1 Event", {
+        "name": "runner-7.1", "namespace": namespace,
         "involvedObject": {"kind": "ConfigMap", "namespace": namespace, "name": "runner-7"},
         "reason": "Evicted",
         "message": "somebody wanted it away",

@@ -28,12 +28,7 @@ fn webhook(name: &str, client: &Value, more: &Value) -> Value {
     for (key, value) in more.as_object().into_iter().flatten() {
         webhook[key] = value.clone();
     }
-    json!({
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": name},
-        "webhooks": [webhook],
-    })
+    object!("admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", {"name": name, "webhooks": [webhook]})
 }
 
 fn service(namespace: &str, name: &str) -> Value {
@@ -46,22 +41,17 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     let place = trial.namespace.as_str();
     for name in ["silent", "answers", "rolling"] {
         let spec = json!({"ports": [{"port": 443}]});
-        cluster.create(json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": place},
-                "spec": spec}));
+        cluster.create(object!("v1 Service", {"name": name, "namespace": place, "spec": spec}));
     }
     let slice = |name: &str, of: &str, ready: bool| {
-        cluster.create(json!({
-            "apiVersion": "discovery.k8s.io/v1",
-            "kind": "EndpointSlice",
-            "metadata": {"name": name, "namespace": place, "labels": {"kubernetes.io/service-name": of}},
+        cluster.create(object!("discovery.k8s.io/v1 EndpointSlice", {
+            "name": name, "namespace": place, "labels": {"kubernetes.io/service-name": of},
             "addressType": "IPv4",
             "endpoints": [{"addresses": ["10.1.0.1"], "conditions": {"ready": ready}}],
         }))
     };
-    cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": "outside", "namespace": place},
+    cluster.create(object!("v1 Service", {
+        "name": "outside", "namespace": place,
         "spec": {"type": "ExternalName", "externalName": "hooks.odd.test"},
     }));
     slice("silent-1", "silent", false);

@@ -34,7 +34,7 @@ fn get(trial: &Trial<'_>, path: &str) -> Value {
 fn stateful_sets_go_as_foretold() {
     let gone = POLICIES.map(|policy| {
         let trial = Trial::new("follow-stateful", policy);
-        stateful_set(&trial, None);
+        stateful_set(&trial);
         let target = get(&trial, "/apis/apps/v1/namespaces/NS/statefulsets/db");
         let outcome = Carried::new(&trial, vec![&target]).out(|| (), || ());
         let progress = outcome.events.iter().any(|event| matches!(event, FollowEvent::Progress(_)));
@@ -153,15 +153,7 @@ fn pods_are_waited_for() {
     let trial = Trial::on(&alone, "follow-pods", "Foreground");
     let node = trial.node();
     let owner = trial.widget("owner").create();
-    let mut reference = owner_reference(&owner);
-    reference["blockOwnerDeletion"] = json!(true);
-    let pod = trial.cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "pod", "namespace": trial.namespace, "ownerReferences": [reference]},
-        "spec": {"nodeName": node, "terminationGracePeriodSeconds": 60, "containers": [{"name": "main",
-            "image": "main"}]},
-    }));
+    let pod = trial.pod_on("pod", &node).with("terminationGracePeriodSeconds", json!(60)).blocking(&owner).create();
     // The pod ends once it is told that it is waited for: later than following would take for the end.
     let ends = |event: &FollowEvent| {
         if matches!(event, FollowEvent::Waiting { .. }) {

@@ -33,11 +33,8 @@ fn crowd(trial: &Trial<'_>, many: usize) -> Value {
             let (cluster, namespace) = (trial.cluster, &trial.namespace);
             scope.spawn(move || {
                 for number in (part..many).step_by(AT_A_TIME) {
-                    cluster.create(json!({
-                        "apiVersion": "v1",
-                        "kind": "ConfigMap",
-                        "metadata": {"name": format!("dependent-{number}"), "namespace": namespace,
-                            "ownerReferences": [reference]},
+                    cluster.create(object!("v1 ConfigMap", {
+                        "name": format!("dependent-{number}"), "namespace": namespace, "ownerReferences": [reference],
                     }));
                 }
             });

@@ -16,10 +16,7 @@ fn labelled() -> (&'static Cluster, String) {
         ("d", json!({"step": "1Ki"})),
         ("b", json!({})),
     ] {
-        cluster.create(json!({
-            "apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": {"name": name, "namespace": namespace, "labels": labels},
-        }));
+        cluster.create(object!("v1 ConfigMap", {"name": name, "namespace": namespace, "labels": labels}));
     }
     (cluster, namespace)
 }

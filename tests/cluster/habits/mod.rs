@@ -12,7 +12,7 @@ use std::{
     sync::LazyLock,
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::harness::{ADMIN, Alone, Cluster, Options, Ran};
 
@@ -58,10 +58,5 @@ fn kubectl(cluster: &Cluster, args: &[&str]) -> Ran {
 
 /// An object of the deprecated kind.
 fn gadget(namespace: &str, name: &str) -> Value {
-    json!({
-        "apiVersion": "habits.test/v1",
-        "kind": "Gadget",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {"size": 1},
-    })
+    object!("habits.test/v1 Gadget", {"name": name, "namespace": namespace, "spec": {"size": 1}})
 }

@@ -1,5 +1,4 @@
 use super::{gadget, kubectl, world};
-use serde_json::json;
 
 /// What kubectl tells of a request at each level is told, and no credential.
 /// kubectl output: `-v 6` to `-v 9` | same: what 1.32 tells, when a request ends; no bodies of Secrets, no hex dumps
@@ -8,10 +7,8 @@ fn requests_are_told_as_kubectl_tells_them() {
     let cluster = world();
     let namespace = cluster.namespace("told");
     cluster.create(gadget(&namespace, "a"));
-    cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": "hidden", "namespace": namespace},
+    cluster.create(object!("v1 Secret", {
+        "name": "hidden", "namespace": namespace,
         "stringData": {"password": "open-sesame"},
     }));
     let token = crate::credentials::admin(cluster).1;

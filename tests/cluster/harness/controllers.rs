@@ -370,14 +370,8 @@ impl Cluster {
     #[track_caller]
     pub fn watched_by_collector(&self, object: &Value) {
         let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
-        let probe = self.create(json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {
-                "name": self.unique("probe"),
-                "namespace": namespace,
-                "ownerReferences": [owner_reference(object)],
-            },
+        let probe = self.create(object!("v1 ConfigMap", {
+            "name": self.unique("probe"), "namespace": namespace, "ownerReferences": [owner_reference(object)],
         }));
         self.seen_by_collector(&[uid(object)]);
         self.delete(&self.path_of(&probe), None, None);

@@ -49,10 +49,8 @@ pub fn definition_of(group: &str, kind: &str, plural: &str, versions: &[&str]) -
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
     let version =
         |name: &&str| json!({"name": name, "served": true, "storage": Some(name) == versions.last(), "schema": schema});
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("{plural}.{group}")},
+    object!("apiextensions.k8s.io/v1 CustomResourceDefinition", {
+        "name": format!("{plural}.{group}"),
         "spec": {
             "group": group,
             "scope": "Namespaced",
@@ -64,10 +62,8 @@ pub fn definition_of(group: &str, kind: &str, plural: &str, versions: &[&str]) -
 
 /// The APIService of version `v1` of a group, behind a Service of this namespace.
 pub fn api_service(group: &str, namespace: &str, service: &str) -> Value {
-    json!({
-        "apiVersion": "apiregistration.k8s.io/v1",
-        "kind": "APIService",
-        "metadata": {"name": format!("v1.{group}")},
+    object!("apiregistration.k8s.io/v1 APIService", {
+        "name": format!("v1.{group}"),
         "spec": {
             "group": group,
             "version": "v1",
@@ -82,10 +78,8 @@ pub fn api_service(group: &str, namespace: &str, service: &str) -> Value {
 /// A Deployment of pods that no node runs, with the label `app`.
 pub fn deployment(namespace: &str, name: &str, replicas: i64) -> Value {
     let labels = json!({"app": name});
-    json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "namespace": namespace},
+    object!("apps/v1 Deployment", {
+        "name": name, "namespace": namespace,
         "spec": {
             "replicas": replicas,
             "selector": {"matchLabels": labels},

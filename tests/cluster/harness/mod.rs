@@ -5,6 +5,9 @@
 //!
 //! Nothing outlives the test run, however it ends: see [`supervisor`].
 
+#[macro_use]
+mod objects;
+
 mod api;
 mod audit;
 mod binaries;
@@ -16,7 +19,6 @@ mod everything;
 mod fixtures;
 mod go_build;
 mod killing;
-mod objects;
 mod proxy;
 mod run;
 mod schema;
@@ -36,7 +38,7 @@ pub use everything::Listed;
 pub use fixtures::{KINDS, api_service, definition_of, deployment, example_shop};
 pub use go_build::{VERSION, build, say, versions};
 pub use killing::{Halt, Killer, Moment, is_write};
-pub use objects::{owner_reference, resource_version, text, uid};
+pub use objects::{object_of, owner_reference, resource_version, text, uid};
 pub use proxy::{CountingProxy, Fault, Faults, Gate, Line, Request, Spoilt, old_discovery, others};
 pub use run::{Ran, with_plugin};
 pub use schema::conforms;

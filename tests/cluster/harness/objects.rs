@@ -21,6 +21,33 @@ const JSON: &str = "application/json";
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const DEFINITION: &str = "CustomResourceDefinition";
 
+/// An object of this kind: `object!("v1 Pod", {"name": name, "namespace": namespace, "spec": spec})`. What belongs into
+/// its metadata goes there.
+macro_rules! object {
+    ($kind:literal, $fields:tt) => {
+        $crate::harness::object_of($kind, ::serde_json::json!($fields))
+    };
+}
+
+/// The fields of metadata that tests set.
+const METADATA: &str = "annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers \
+    generateName generation labels managedFields name namespace ownerReferences resourceVersion uid";
+
+/// See [`object!`].
+pub fn object_of(kind: &str, fields: Value) -> Value {
+    let (api_version, kind) = kind.split_once(' ').expect("an apiVersion and a kind");
+    let mut object = json!({"apiVersion": api_version, "kind": kind, "metadata": {}});
+    for (key, value) in fields.as_object().into_iter().flatten() {
+        let within = if METADATA.split(' ').any(|of_metadata| of_metadata == key) {
+            &mut object["metadata"]
+        } else {
+            &mut object
+        };
+        within[key] = value.clone();
+    }
+    object
+}
+
 /// The discovery documents of each group version, as far as they were requested.
 #[derive(Default)]
 pub struct Resources(Mutex<HashMap<String, Vec<Value>>>);
@@ -181,7 +208,7 @@ impl Cluster {
     #[track_caller]
     pub fn namespace(&self, prefix: &str) -> String {
         let name = self.unique(prefix);
-        self.create(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}));
+        self.create(object!("v1 Namespace", {"name": name}));
         name
     }
 

@@ -187,8 +187,7 @@ fn another_object_of_the_name_is_not_taken_for_it() {
     scene.hold();
     // As if the cancel had been killed after the old object was gone, and somebody had been faster.
     let root = scene.root();
-    let create = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web",
-        "namespace": scene.namespace}});
+    let create = object!("v1 ConfigMap", {"name": "web", "namespace": scene.namespace});
     thread::scope(|scope| {
         scope.spawn(|| {
             scene.cluster.wait_until("the moment", PATIENCE, || {
@@ -219,15 +218,13 @@ fn another_object_of_the_name_is_not_taken_for_it() {
 fn several_and_cluster_scoped_ones_are_held() {
     let cluster = Alone::usual();
     let namespace = cluster.namespace("several");
-    let rack = cluster.create(json!({"apiVersion": "gc.test/v1", "kind": "Rack",
-        "metadata": {"name": cluster.unique("rack")}}));
+    let rack = cluster.create(object!("gc.test/v1 Rack", {"name": cluster.unique("rack")}));
     let name = rack["metadata"]["name"].as_str().unwrap();
     let below = |name: &str, owner: &Value| {
-        cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name,
-            "namespace": namespace, "ownerReferences": [owner_reference(owner)]}}))
+        cluster.create(object!("v1 ConfigMap", {"name": name, "namespace": namespace,
+            "ownerReferences": [owner_reference(owner)]}))
     };
-    let map = cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap",
-        "metadata": {"name": "root", "namespace": namespace}}));
+    let map = cluster.create(object!("v1 ConfigMap", {"name": "root", "namespace": namespace}));
     let leaves = [below("of-rack", &rack), below("of-root", &map)];
     let racks = format!("rack/{name}");
     let place = format!("--hold-namespace={namespace}");

@@ -54,17 +54,14 @@ impl Kind {
     }
 
     fn path(self, namespace: &str) -> String {
-        let collection = match self {
-            Kind::Deployment => "apis/apps/v1/namespaces/NS/deployments",
-            Kind::StatefulSet => "apis/apps/v1/namespaces/NS/statefulsets",
-            Kind::ReplicaSet => "apis/apps/v1/namespaces/NS/replicasets",
-            Kind::Job => "apis/batch/v1/namespaces/NS/jobs",
-            Kind::CronJob => "apis/batch/v1/namespaces/NS/cronjobs",
-            Kind::ReplicationController => "api/v1/namespaces/NS/replicationcontrollers",
-            Kind::Widget => "apis/gc.test/v1/namespaces/NS/widgets",
-            Kind::ConfigMap => "api/v1/namespaces/NS/configmaps",
+        let api = match self {
+            Kind::Deployment | Kind::StatefulSet | Kind::ReplicaSet => "apis/apps/v1",
+            Kind::Job | Kind::CronJob => "apis/batch/v1",
+            Kind::Widget => "apis/gc.test/v1",
+            Kind::ReplicationController | Kind::ConfigMap => "api/v1",
         };
-        format!("/{}/web", collection.replace("NS", namespace))
+        let singular = self.word().trim_end_matches("/web");
+        format!("/{api}/namespaces/{namespace}/{singular}s/web")
     }
 }
 
@@ -170,15 +167,15 @@ impl Scene {
             reference["controller"] = json!(true);
             let mut spec = root["spec"]["jobTemplate"]["spec"].clone();
             spec["suspend"] = json!(true);
-            self.cluster.create(json!({"apiVersion": "batch/v1", "kind": "Job", "spec": spec,
-                "metadata": {"name": "web-1", "namespace": self.namespace, "ownerReferences": [reference]}}));
+            self.cluster.create(object!("batch/v1 Job", {"name": "web-1", "namespace": self.namespace,
+                "ownerReferences": [reference], "spec": spec}));
         } else if pods == 0 {
             for (name, controller) in [("leaf-0", true), ("leaf-1", false)] {
                 let mut reference = owner_reference(&root);
                 reference["controller"] = json!(controller);
                 reference["blockOwnerDeletion"] = json!(controller);
-                self.cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"of": name},
-                    "metadata": {"name": name, "namespace": self.namespace, "ownerReferences": [reference]}}));
+                self.cluster.create(object!("v1 ConfigMap", {"name": name, "namespace": self.namespace,
+                    "ownerReferences": [reference], "data": {"of": name}}));
             }
         }
         self.cluster.wait_until("its pods", PATIENCE, || {

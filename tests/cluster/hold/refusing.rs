@@ -21,8 +21,7 @@ fn what_would_not_be_protected_is_refused() {
         ),
         (json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata("a")}), "sa/a", "tokens"),
         (
-            json!({"apiVersion": "v1", "kind": "ConfigMap",
-                "metadata": {"name": "kept", "namespace": namespace, "finalizers": ["acme.io/clean-up"]}}),
+            object!("v1 ConfigMap", {"name": "kept", "namespace": namespace, "finalizers": ["acme.io/clean-up"]}),
             "cm/kept",
             "acme.io/clean-up",
         ),
@@ -65,8 +64,7 @@ fn what_is_too_big_for_a_secret_is_refused() {
     let cluster = shared();
     let namespace = cluster.namespace("big");
     let big = "x".repeat(950_000);
-    let object = cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"big": big},
-        "metadata": {"name": "big", "namespace": namespace}}));
+    let object = cluster.create(object!("v1 ConfigMap", {"name": "big", "namespace": namespace, "data": {"big": big}}));
     let ran = cluster.gc(&["delete", "cm/big", "-n", &namespace, "--hold=1s", "--yes"]).ended(1);
     assert!(ran.stderr.contains("bytes of a Secret, which may have 1048576"), "{}", ran.stderr);
     assert_eq!(cluster.get(&cluster.path_of(&object)).unwrap()["metadata"].get("finalizers"), None);
@@ -106,8 +104,7 @@ fn a_reference_to_an_owner_that_is_gone_is_left_out() {
     let cluster = shared();
     let namespace = cluster.namespace("owned");
     let map = |name: &str, owners: Value| {
-        cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": {"name": name, "namespace": namespace, "ownerReferences": owners}}))
+        cluster.create(object!("v1 ConfigMap", {"name": name, "namespace": namespace, "ownerReferences": owners}))
     };
     let (gone, stays) = (map("gone", json!([])), map("stays", json!([])));
     let object = map("web", json!([owner_reference(&gone), owner_reference(&stays)]));

@@ -112,8 +112,7 @@ pub fn without_a_ready_pod() {
         aged: vec![held.clone()],
         gone: vec![held],
         // The first remedy shows why it isn't ready; once somebody has mended that, it does its work.
-        operator: Some(json!({"apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "cert-manager", "namespace": elsewhere}})),
+        operator: Some(object!("apps/v1 Deployment", {"name": "cert-manager", "namespace": elsewhere})),
         ..incident(
             &trial,
             &["challenges.acme.cert-manager.io/managed"],

@@ -26,10 +26,8 @@ pub fn webhook(trial: &Trial<'_>, name: &str, place: &str, service: &str, operat
 
 /// A webhook for what this rule names in the trial's namespace.
 pub fn webhook_for(trial: &Trial<'_>, name: &str, [place, service]: [&str; 2], rule: &Value) -> Value {
-    trial.cluster.create(json!({
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": trial.global(name)},
+    trial.cluster.create(object!("admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", {
+        "name": trial.global(name),
         "webhooks": [{
             "name": format!("{name}.incident.test"),
             "clientConfig": {"service": {"namespace": place, "name": service}},
@@ -43,20 +41,15 @@ pub fn webhook_for(trial: &Trial<'_>, name: &str, [place, service]: [&str; 2], r
 }
 
 fn service(trial: &Trial<'_>, place: &str, name: &str, selector: &Value) -> Value {
-    trial.cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": name, "namespace": place},
+    trial.cluster.create(object!("v1 Service", {
+        "name": name, "namespace": place,
         "spec": {"ports": [{"port": 443}], "selector": selector},
     }))
 }
 
 fn endpoint(trial: &Trial<'_>, place: &str, service: &str, ready: bool) -> Value {
-    trial.cluster.create(json!({
-        "apiVersion": "discovery.k8s.io/v1",
-        "kind": "EndpointSlice",
-        "metadata": {"name": format!("{service}-1"), "namespace": place,
-            "labels": {"kubernetes.io/service-name": service}},
+    trial.cluster.create(object!("discovery.k8s.io/v1 EndpointSlice", {
+        "name": format!("{service}-1"), "namespace": place, "labels": {"kubernetes.io/service-name": service},
         "addressType": "IPv4",
         "ports": [{"port": 443}],
         "endpoints": [{"addresses": ["10.1.0.1"], "conditions": {"ready": ready}}],

@@ -1,8 +1,6 @@
 //! Aggregated APIs and conversion webhooks that don't answer. Each has a cluster of its own, because every namespace
 //! suffers.
 
-use serde_json::json;
-
 use super::{Incident, incident, namespace};
 use crate::{
     doctor::unconvertible,
@@ -44,8 +42,8 @@ pub fn that_goes_with_its_namespace() {
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let trial = Trial::on(&cluster, "doomed", "Background");
     // A server that answers nothing but discovery is enough for the API to be available.
-    cluster.create(json!({"apiVersion": "v1", "kind": "Service",
-        "metadata": {"name": "away", "namespace": trial.namespace}, "spec": {"ports": [{"port": 443}]}}));
+    cluster.create(object!("v1 Service", {"name": "away", "namespace": trial.namespace,
+        "spec": {"ports": [{"port": 443}]}}));
     api(&cluster, "away", &trial.namespace);
     let target = format!("namespaces/{}", trial.namespace);
     let incident = incident(&trial, &[&target], &["v1.away.test"]);
@@ -59,7 +57,7 @@ pub fn a_definition_that_cannot_be_converted() {
     let trial = Trial::on(&cluster, "beside", "Background");
     let target = "customresourcedefinitions/jars.odd.test";
     let incident = incident(&trial, &[target], &["jars.odd.test", "default/nobody"]);
-    let held = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}});
+    let held = object!("v1 Namespace", {"name": place});
     assert!(cluster.get(&cluster.path_of(&held)).is_some());
     Incident { doctor: vec![target.to_owned()], gone: vec![defined], ..incident }.play();
 }

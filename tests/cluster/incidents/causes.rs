@@ -4,13 +4,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{
-    Incident,
-    add_ons::controller,
-    admission, cluster, incident, namespace,
-    pods::{claim, dead_node, pod, uses_claim},
-    with_add_ons,
-};
+use super::{Incident, add_ons::controller, admission, cluster, incident, namespace, pods::dead_node, with_add_ons};
 use crate::{
     doctor::{definition, kit::created_by},
     harness::{Alone, Cluster, PATIENCE},
@@ -113,8 +107,8 @@ pub fn a_definition_with_its_operator_at_zero() {
 /// A pod that has ended still protects its claim, as long as it exists.
 pub fn a_claim_of_a_pod_that_has_ended() {
     let trial = Trial::on(cluster(), "ended", "Background");
-    let claim = claim(&trial);
-    let ended = pod(&trial, "ended", "worker-of-old", &uses_claim());
+    let claim = trial.claim("data").create();
+    let ended = trial.pod_on("ended", "worker-of-old").brief().uses("data").create();
     let status = format!("{}/status", trial.cluster.path_of(&ended));
     trial.cluster.patch(&status, &json!({"status": {"phase": "Succeeded"}}));
     let (aged, gone) = (vec![claim.clone()], vec![claim]);
@@ -125,8 +119,8 @@ pub fn a_claim_of_a_pod_that_has_ended() {
 pub fn a_namespace_with_a_claim_in_use() {
     let trial = Trial::on(cluster(), "in-use-inside", "Background");
     let node = dead_node(&trial);
-    claim(&trial);
-    let lost = pod(&trial, "lost", &node, &uses_claim());
+    trial.claim("data").create();
+    let lost = trial.pod_on("lost", &node).brief().uses("data").create();
     let target = format!("namespaces/{}", trial.namespace);
     let incident = incident(&trial, &[&target], &["lost", &node]);
     let gone = vec![namespace(&trial.namespace)];
@@ -164,7 +158,7 @@ pub fn a_namespace_with_two_finalizers() {
 pub fn a_namespace_with_a_lost_pod_and_a_finalizer() {
     let trial = Trial::on(cluster(), "lost-and-held", "Background");
     let node = dead_node(&trial);
-    let held = [pod(&trial, "lost", &node, &json!([])), trial.widget("held").finalizer(HOLD).create()];
+    let held = [trial.pod_on("lost", &node).brief().create(), trial.widget("held").finalizer(HOLD).create()];
     let target = format!("namespaces/{}", trial.namespace);
     let incident = incident(&trial, &[&target], &[]);
     // The rest of the content goes once the pod has gone (R9.10).

@@ -1,24 +1,14 @@
 //! Pods that no kubelet ends.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Incident, cluster, collector::dead, incident, namespace};
 use crate::{doctor::kit::lease, plan::trial::Trial};
 
-pub fn pod(trial: &Trial<'_>, name: &str, node: &str, volumes: &Value) -> Value {
-    trial.cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": trial.namespace},
-        "spec": {"nodeName": node, "terminationGracePeriodSeconds": 1, "volumes": volumes,
-            "containers": [{"name": "main", "image": "main"}]},
-    }))
-}
-
 /// A Node whose kubelet reported for the last time an hour ago.
 pub fn dead_node(trial: &Trial<'_>) -> String {
     let name = trial.global("dead");
-    let node = trial.cluster.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}));
+    let node = trial.cluster.create(object!("v1 Node", {"name": name}));
     let ready = json!([{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}]);
     trial.cluster.patch(&format!("{}/status", trial.cluster.path_of(&node)), &json!({"status": {"conditions": ready}}));
     lease(trial.cluster, "kube-node-lease", &name, 3600, 40);
@@ -28,7 +18,7 @@ pub fn dead_node(trial: &Trial<'_>) -> String {
 pub fn on_a_node_that_is_not_ready() {
     let trial = Trial::on(cluster(), "not-ready", "Background");
     let node = dead_node(&trial);
-    let lost = pod(&trial, "lost", &node, &json!([]));
+    let lost = trial.pod_on("lost", &node).brief().create();
     Incident { aged: vec![lost.clone()], gone: vec![lost], ..incident(&trial, &["pods/lost"], &[&node]) }.play();
 }
 
@@ -37,7 +27,7 @@ pub fn on_a_node_that_does_not_exist() {
     let cluster = dead();
     let trial = Trial::on(&cluster, "no-node", "Background");
     let node = trial.global("missing");
-    let lost = pod(&trial, "lost", &node, &json!([]));
+    let lost = trial.pod_on("lost", &node).brief().create();
     let incident = incident(&trial, &["pods/lost"], &[&node]);
     Incident { collected: false, aged: vec![lost.clone()], gone: vec![lost], ..incident }.play();
 }
@@ -45,7 +35,7 @@ pub fn on_a_node_that_does_not_exist() {
 pub fn in_a_namespace() {
     let trial = Trial::on(cluster(), "dead-node", "Background");
     let node = dead_node(&trial);
-    let lost = pod(&trial, "lost", &node, &json!([]));
+    let lost = trial.pod_on("lost", &node).brief().create();
     let target = format!("namespaces/{}", trial.namespace);
     Incident {
         doctor: vec![target.clone()],
@@ -56,27 +46,12 @@ pub fn in_a_namespace() {
     .play();
 }
 
-/// A claim that its pods protect.
-pub fn claim(trial: &Trial<'_>) -> Value {
-    trial.cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "data", "namespace": trial.namespace, "finalizers": ["kubernetes.io/pvc-protection"]},
-        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
-    }))
-}
-
-/// The volumes of a pod that uses it.
-pub fn uses_claim() -> Value {
-    json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
-}
-
 /// The pod that uses the claim can't end: its kubelet is dead.
 pub fn a_claim_in_use() {
     let trial = Trial::on(cluster(), "in-use", "Background");
     let node = dead_node(&trial);
-    let claim = claim(&trial);
-    let lost = pod(&trial, "lost", &node, &uses_claim());
+    let claim = trial.claim("data").create();
+    let lost = trial.pod_on("lost", &node).brief().uses("data").create();
     let delete = ["pods/lost", "persistentvolumeclaims/data"];
     Incident { aged: vec![lost.clone()], gone: vec![lost, claim], ..incident(&trial, &delete, &[&node]) }.play();
 }

@@ -11,7 +11,7 @@ use super::{
     cluster,
     collector::dead,
     incident,
-    pods::{claim, dead_node, pod, uses_claim},
+    pods::dead_node,
     with_add_ons,
 };
 use crate::{
@@ -76,8 +76,8 @@ pub fn a_deployment_whose_pod_has_a_finalizer() {
 pub fn a_claim_whose_ended_pod_may_not_be_deleted() {
     let cluster: Alone = with_add_ons();
     let trial = Trial::on(&cluster, "ended-kept", "Background");
-    let claim = claim(&trial);
-    let ended = pod(&trial, "ended", "worker-of-old", &uses_claim());
+    let claim = trial.claim("data").create();
+    let ended = trial.pod_on("ended", "worker-of-old").brief().uses("data").create();
     let status = format!("{}/status", cluster.path_of(&ended));
     cluster.patch(&status, &json!({"status": {"phase": "Failed"}}));
     let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["DELETE"], "resources": ["pods"]});

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{ADMIN, Cluster, uid, wait_until},
-    plan::trial::{Prediction, Trial, wait_for_items},
+    plan::trial::{Prediction, Trial},
     reading::connect,
 };
 
@@ -115,8 +115,8 @@ fn policy(name: &str) -> Propagation {
 /// A Deployment of two pods that no node runs. Returns the Deployment, its ReplicaSet, and the pods.
 #[track_caller]
 fn deployment(trial: &Trial<'_>) -> (Value, Value, Vec<Value>) {
-    let made = trial.cluster.create(crate::harness::deployment(&trial.namespace, "web", 2));
-    let pods = wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 2);
+    let made = trial.deployment(2);
+    let pods = trial.cluster.list(&format!("/api/v1/namespaces/{}/pods", trial.namespace));
     let sets = trial.cluster.list(&format!("/apis/apps/v1/namespaces/{}/replicasets", trial.namespace));
     (made, typed("apps/v1", "ReplicaSet", &sets[0]), pods.iter().map(|pod| typed("v1", "Pod", pod)).collect())
 }

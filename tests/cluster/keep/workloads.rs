@@ -46,10 +46,8 @@ fn one_pod_of_a_deployment() {
 fn one_pod_of_a_replica_set_that_is_deleted_itself() {
     kept_three_ways("keep-rs-pod", &POLICIES[..2], |trial| {
         let labels = json!({"app": "db"});
-        trial.cluster.create(json!({
-            "apiVersion": "apps/v1",
-            "kind": "ReplicaSet",
-            "metadata": {"name": "db", "namespace": trial.namespace},
+        trial.cluster.create(object!("apps/v1 ReplicaSet", {
+            "name": "db", "namespace": trial.namespace,
             "spec": {
                 "replicas": 3,
                 "selector": {"matchLabels": labels},
@@ -67,7 +65,7 @@ fn one_pod_of_a_replica_set_that_is_deleted_itself() {
 #[test]
 fn a_claim_and_a_pod_of_a_stateful_set() {
     kept_three_ways("keep-sts", &POLICIES[..2], |trial| {
-        let targets = stateful_set(trial, None);
+        let targets = stateful_set(trial);
         (targets, "pvc/data-db-0,pod/db-1".to_owned())
     });
 }

@@ -41,7 +41,7 @@ fn no_pause_is_longer_than_the_time_limit() {
 
 /// Answers with status 200 to a write that was never done.
 fn garbage() -> [Value; 5] {
-    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "other", "uid": "other"}});
+    let object = object!("v1 ConfigMap", {"name": "other", "uid": "other"});
     [json!("garbage"), json!({}), json!(null), json!({"kind": "Status", "status": "Success"}), object]
 }
 
@@ -84,9 +84,7 @@ fn an_owner_waits_until_its_dependent_is_free() {
 /// Answers with status 200 to a list that was never read.
 fn no_lists() -> [Value; 4] {
     let kind = |kind: &str| json!({"apiVersion": "v1", "kind": kind, "metadata": {"resourceVersion": "1"}});
-    let without_uids = json!({
-        "apiVersion": "v1", "kind": "ConfigMapList", "metadata": {"resourceVersion": "1"}, "items": "none"
-    });
+    let without_uids = object!("v1 ConfigMapList", {"resourceVersion": "1", "items": "none"});
     [kind("PartialObjectMetadataList"), kind("ConfigMapList"), kind("APIResourceList"), without_uids]
 }
 
@@ -170,10 +168,8 @@ fn there_is_an_end_to_looking_up_owners() {
             "ownerReferences": [{"apiVersion": "gc.test/v1", "kind": "Widget", "name": format!("w{number}"),
                 "uid": format!("u-w{number}")}]}})
     };
-    let body = json!({
-        "apiVersion": "meta.k8s.io/v1",
-        "kind": "PartialObjectMetadataList",
-        "metadata": {"resourceVersion": "1"},
+    let body = object!("meta.k8s.io/v1 PartialObjectMetadataList", {
+        "resourceVersion": "1",
         "items": (0..LOOKED_UP + 100).map(item).collect::<Vec<_>>(),
     });
     let proxy = CountingProxy::start(trial.cluster);

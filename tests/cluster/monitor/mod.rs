@@ -140,7 +140,7 @@ fn what_cannot_be_read_holds_up_nothing() {
         assert_eq!(picture.failing.len(), 1, "{:?}", picture.failing);
     });
     let namespace = cluster.namespace("held-up");
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}));
+    cluster.create(object!("v1 ConfigMap", {"name": "a", "namespace": namespace}));
     followed.is_all_there_is(&cluster, maps, "/api/v1/configmaps");
     // Without the webhook it can be read again.
     let undone = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});

@@ -23,16 +23,13 @@ fn a_namespace_that_contains_the_pod_behind_an_api_stays() {
     let cluster = Alone::start(&options);
     let trial = Trial::on(&cluster, "served", "Background");
     let place = trial.namespace.as_str();
-    let pod = cluster.create(json!({"apiVersion": "v1", "kind": "Pod",
-        "metadata": {"name": "backend-0", "namespace": place},
+    let pod = cluster.create(object!("v1 Pod", {"name": "backend-0", "namespace": place,
         "spec": {"nodeName": trial.node(), "containers": [{"name": "main", "image": "main"}]}}));
-    cluster.create(json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "jars", "namespace": place},
+    cluster.create(object!("v1 Service", {"name": "jars", "namespace": place,
         "spec": {"ports": [{"port": 443, "targetPort": port}]}}));
     // Stored as it is: the API server allows no endpoint on the loopback interface, and nothing here listens elsewhere.
-    let slice = cluster.store(&json!({
-        "apiVersion": "discovery.k8s.io/v1",
-        "kind": "EndpointSlice",
-        "metadata": {"name": "jars-1", "namespace": place, "labels": {"kubernetes.io/service-name": "jars"}},
+    let slice = cluster.store(&object!("discovery.k8s.io/v1 EndpointSlice", {
+        "name": "jars-1", "namespace": place, "labels": {"kubernetes.io/service-name": "jars"},
         "addressType": "IPv4",
         "ports": [{"name": "", "port": port, "protocol": "TCP"}],
         "endpoints": [{"addresses": ["127.0.0.1"], "conditions": {"ready": true},
@@ -57,7 +54,7 @@ fn a_namespace_that_contains_the_pod_behind_an_api_stays() {
     assert_eq!(of("Namespace").map(|namespace| &namespace["state"]), Some(&json!("stuck")), "{outcomes:#?}");
     assert_eq!(of("Pod").map(|pod| &pod["outcome"]), Some(&json!("Deleted")), "{outcomes:#?}");
 
-    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}});
+    let namespace = object!("v1 Namespace", {"name": place});
     cluster.delete(&cluster.path_of(&namespace), None, None);
     let terminates =
         || cluster.get(&cluster.path_of(&pod)).is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_string());

@@ -59,11 +59,9 @@ fn pod(trial: &Trial<'_>, name: &str, node: &str, scratch: &[&str], metadata: &V
         let mut reference = crate::harness::owner_reference(&pod);
         reference["controller"] = json!(true);
         reference["blockOwnerDeletion"] = json!(true);
-        trial.cluster.create(json!({
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {"name": format!("{name}-{volume}"), "namespace": trial.namespace,
-                "finalizers": ["kubernetes.io/pvc-protection"], "ownerReferences": [reference]},
+        trial.cluster.create(object!("v1 PersistentVolumeClaim", {
+            "name": format!("{name}-{volume}"), "namespace": trial.namespace,
+            "finalizers": ["kubernetes.io/pvc-protection"], "ownerReferences": [reference],
             "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
         }));
     }
@@ -72,7 +70,7 @@ fn pod(trial: &Trial<'_>, name: &str, node: &str, scratch: &[&str], metadata: &V
 
 fn node(trial: &Trial<'_>, name: &str) -> String {
     let name = trial.global(name);
-    trial.cluster.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}));
+    trial.cluster.create(object!("v1 Node", {"name": name}));
     name
 }
 
@@ -216,13 +214,13 @@ fn a_restored_volume_goes_without_its_former_claim() {
     let trial = trial("restored");
     let (cluster, namespace) = (trial.cluster, trial.namespace.as_str());
     let volume = |name: &str, policy: &str, uid: Option<&str>| {
-        json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": trial.global(name)}, "spec": {
-            "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "storageClassName": "",
-            "persistentVolumeReclaimPolicy": policy, "hostPath": {"path": "/tmp/kubectl-gc-no-such-folder/data"},
-            "claimRef": {"namespace": namespace, "name": name, "uid": uid}}})
+        object!("v1 PersistentVolume", {"name": trial.global(name), "spec": {"accessModes": ["ReadWriteOnce"],
+                "capacity": {"storage": "1Gi"}, "storageClassName": "", "persistentVolumeReclaimPolicy": policy,
+                "hostPath": {"path": "/tmp/kubectl-gc-no-such-folder/data"}, "claimRef": {"namespace": namespace,
+                "name": name, "uid": uid}}})
     };
     let claim = |name: &str| {
-        json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": namespace},
+        object!("v1 PersistentVolumeClaim", {"name": name, "namespace": namespace,
             "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}},
                 "storageClassName": "", "volumeName": trial.global(name)}})
     };
@@ -310,10 +308,8 @@ fn endpoints_and_addresses_follow_their_service() {
         service("by-hand", json!({"ports": [{"port": 80}]}));
         service("headless", json!({"clusterIP": "None", "selector": {"app": "x"}, "ports": [{"port": 80}]}));
         service("stays", json!({"selector": {"app": "stays"}, "ports": [{"port": 80}]}));
-        cluster.create(json!({
-            "apiVersion": "v1",
-            "kind": "Endpoints",
-            "metadata": {"name": "by-hand", "namespace": namespace},
+        cluster.create(object!("v1 Endpoints", {
+            "name": "by-hand", "namespace": namespace,
             "subsets": [{"addresses": [{"ip": "192.0.2.7"}], "ports": [{"port": 80}]}],
         }));
         for name in ["front", "by-hand", "headless", "stays"] {
@@ -333,10 +329,8 @@ fn endpoints_and_addresses_follow_their_service() {
 fn endpoints_are_in_the_archive() {
     let trial = trial("archived");
     let (cluster, namespace) = (trial.cluster, &trial.namespace);
-    cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": "ext", "namespace": namespace},
+    cluster.create(object!("v1 Service", {
+        "name": "ext", "namespace": namespace,
         "spec": {"selector": {"app": "ext"}, "ports": [{"port": 80}]},
     }));
     wait_for_items(cluster, &format!("/api/v1/namespaces/{namespace}/endpoints"), 1);
@@ -355,10 +349,8 @@ const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
 /// Creates a Job that a finalizer holds, with the controller that `spec.managedBy` names.
 fn held_job(trial: &Trial<'_>, name: &str, managed_by: Option<&str>) -> Value {
-    trial.cluster.create(json!({
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name, "namespace": trial.namespace, "finalizers": ["acme.io/hold"]},
+    trial.cluster.create(object!("batch/v1 Job", {
+        "name": name, "namespace": trial.namespace, "finalizers": ["acme.io/hold"],
         "spec": {"managedBy": managed_by, "template": {"spec": {"restartPolicy": "Never",
             "containers": [{"name": "main", "image": "main"}]}}},
     }))

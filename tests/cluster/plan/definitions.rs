@@ -33,8 +33,7 @@ fn instances(trial: &Trial<'_>, held: bool) {
             crate_["metadata"]["finalizers"] = json!([finalizer]);
         }
         let owner = trial.cluster.create(crate_);
-        let mut dependent =
-            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("of-{name}")}});
+        let mut dependent = object!("v1 ConfigMap", {"name": format!("of-{name}")});
         dependent["metadata"]["namespace"] = owner["metadata"]["namespace"].clone();
         let mut reference = owner_reference(&owner);
         reference["blockOwnerDeletion"] = json!(true);
@@ -88,9 +87,7 @@ fn a_definition_whose_kind_is_taken_has_no_instances() {
     let cluster = Alone::start(&Options::default());
     let path = |plural: &str| format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.odd.test");
     cluster.create(definition_of("odd.test", "Crate", "crates", &["v1"]));
-    cluster.create(
-        json!({"apiVersion": "odd.test/v1", "kind": "Crate", "metadata": {"name": "kept", "namespace": "default"}}),
-    );
+    cluster.create(object!("odd.test/v1 Crate", {"name": "kept", "namespace": "default"}));
     cluster.create(definition_of("odd.test", "Crate", "boxes", &["v1"]));
     wait_until("its names to be refused", Duration::from_secs(20), || {
         cluster.get(&path("boxes")).is_some_and(|now| condition(&now, "NamesAccepted", "False"))
@@ -114,9 +111,7 @@ fn a_definition_whose_kind_is_taken_has_no_instances() {
 pub fn jars_that_cannot_be_converted(cluster: &Cluster) -> &'static str {
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jars.odd.test";
     cluster.create(definition_of("odd.test", "Jar", "jars", &["v1"]));
-    cluster.create(
-        json!({"apiVersion": "odd.test/v1", "kind": "Jar", "metadata": {"name": "old", "namespace": "default"}}),
-    );
+    cluster.create(object!("odd.test/v1 Jar", {"name": "old", "namespace": "default"}));
     let mut changed = definition_of("odd.test", "Jar", "jars", &["v1", "v2"]);
     changed["spec"]["conversion"] = json!({
         "strategy": "Webhook",

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::trial::Trial;
-use crate::harness::{owner_reference, uid};
+use super::trial::{Trial, wait_for_items};
+use crate::harness::{deployment, owner_reference, uid};
 
 /// The finalizer of an unknown controller that never runs.
 pub const HOLD: &str = "acme.io/hold";
@@ -39,6 +39,26 @@ impl Trial<'_> {
     /// A pod that no node runs: it goes as soon as it is deleted.
     pub fn pod(&self, name: &str) -> Draft<'_> {
         self.draft("v1", "Pod", name, Some(&self.namespace)).spec(json!({"containers": containers()}))
+    }
+
+    /// Creates a Deployment `web`, and waits for its pods, which no node runs.
+    #[track_caller]
+    pub fn deployment(&self, replicas: usize) -> Value {
+        let made = self.cluster.create(deployment(&self.namespace, "web", replicas as i64));
+        wait_for_items(self.cluster, &format!("/api/v1/namespaces/{}/pods", self.namespace), replicas);
+        made
+    }
+
+    /// A pod on this node.
+    pub fn pod_on(&self, name: &str, node: &str) -> Draft<'_> {
+        self.pod(name).with("nodeName", json!(node))
+    }
+
+    /// A claim that its pods protect; an admission plugin usually adds that finalizer.
+    pub fn claim(&self, name: &str) -> Draft<'_> {
+        let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+        let claim = self.draft("v1", "PersistentVolumeClaim", name, Some(&self.namespace)).spec(spec);
+        claim.finalizer("kubernetes.io/pvc-protection")
     }
 
     /// An owner that orphans its dependents if the delete has no policy (R1.20). No controller manages it here.
@@ -110,6 +130,22 @@ impl Draft<'_> {
     pub fn spec(mut self, spec: Value) -> Self {
         self.object["spec"] = spec;
         self
+    }
+
+    /// Sets a field of the spec.
+    pub fn with(mut self, field: &str, value: Value) -> Self {
+        self.object["spec"][field] = value;
+        self
+    }
+
+    /// A pod that ends a second after it is deleted.
+    pub fn brief(self) -> Self {
+        self.with("terminationGracePeriodSeconds", json!(1))
+    }
+
+    /// A pod that uses this claim.
+    pub fn uses(self, claim: &str) -> Self {
+        self.with("volumes", json!([{"name": "data", "persistentVolumeClaim": {"claimName": claim}}]))
     }
 
     /// Moves it to another namespace.

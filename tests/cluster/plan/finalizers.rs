@@ -1,64 +1,11 @@
-//! Finalizers of controllers that never run, and the collector's own on objects that are not being deleted yet.
+//! Finalizers of controllers that lose their rights.
 
 use serde_json::json;
 
-use super::{
-    draft::HOLD,
-    trial::{root, three_ways},
-};
 use crate::{
     doctor::kit::{created_by, deployment, is_gone, is_terminating},
     harness::{PATIENCE, shared},
 };
-
-#[test]
-fn a_dependent_that_is_held_holds_its_owner() {
-    three_ways("held-child", |trial| {
-        let owner = trial.widget("root").create();
-        let held = trial.widget("held").blocking(&owner).finalizer(HOLD).create();
-        trial.config_map("below-held").blocking(&held).create();
-        let middle = trial.widget("middle").blocking(&owner).create();
-        trial.config_map("below-middle").blocking(&middle).finalizer(HOLD).create();
-        trial.config_map("held-but-not-blocking").owned_by(&owner).finalizer(HOLD).create();
-        root()
-    });
-}
-
-#[test]
-fn a_target_that_is_held() {
-    three_ways("held-root", |trial| {
-        let owner = trial.widget("root").finalizer("acme.io/first").finalizer(HOLD).create();
-        let middle = trial.widget("middle").blocking(&owner).create();
-        trial.config_map("below").owned_by(&middle).create();
-        trial.config_map("follows").owned_by(&owner).create();
-        root()
-    });
-}
-
-#[test]
-fn dependents_with_the_finalizers_of_the_collector() {
-    three_ways("own-policies", |trial| {
-        let owner = trial.widget("root").create();
-        for finalizer in ["orphan", "foregroundDeletion"] {
-            let middle = trial.widget(&finalizer.to_lowercase()).blocking(&owner).finalizer(finalizer).create();
-            trial.config_map(&format!("below-{}", finalizer.to_lowercase())).blocking(&middle).create();
-        }
-        trial.widget("orphan-without-dependents").blocking(&owner).finalizer("orphan").create();
-        root()
-    });
-}
-
-#[test]
-fn a_target_with_the_finalizers_of_the_collector() {
-    for finalizer in ["orphan", "foregroundDeletion"] {
-        three_ways("own-policy", |trial| {
-            let owner = trial.widget("root").finalizer(finalizer).finalizer(HOLD).create();
-            trial.config_map("blocks").blocking(&owner).create();
-            trial.config_map("follows").owned_by(&owner).create();
-            root()
-        });
-    }
-}
 
 /// R9.46: the namespace controller deletes what lets an operator in another namespace remove its finalizer.
 #[test]
@@ -77,12 +24,10 @@ fn an_operator_loses_its_rights_with_the_namespace() {
     let subject = json!({"kind": "ServiceAccount", "namespace": operators, "name": "default"});
     let role = json!({"apiGroup": rbac, "kind": "Role", "name": "pg"});
     let binding = of("RoleBinding", json!({"roleRef": role, "subjects": [subject]}));
-    let held = json!({"apiVersion": "v1", "kind": "ConfigMap",
-        "metadata": {"name": "orders", "namespace": here, "finalizers": ["acme.io/cleanup"]}});
+    let held = object!("v1 ConfigMap", {"name": "orders", "namespace": here, "finalizers": ["acme.io/cleanup"]});
     let held = created_by(cluster, "pg-operator", &held);
     let may_patch = || {
-        let review = json!({"apiVersion": "authorization.k8s.io/v1", "kind": "LocalSubjectAccessReview",
-            "metadata": {"namespace": here},
+        let review = object!("authorization.k8s.io/v1 LocalSubjectAccessReview", {"namespace": here,
             "spec": {"user": format!("system:serviceaccount:{operators}:default"),
                 "resourceAttributes": {"namespace": here, "verb": "patch", "resource": "configmaps"}}});
         cluster.create(review)["status"]["allowed"] == true

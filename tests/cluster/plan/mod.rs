@@ -1,7 +1,6 @@
 //! Compares plans with what the real control plane then does.
 
 mod admission;
-mod again;
 mod aggregated;
 mod besides;
 mod claims;
@@ -14,10 +13,8 @@ mod kept_up;
 mod namespaces;
 mod obstacles;
 mod outside;
-mod owners;
 mod pods;
 mod refused_anew;
-mod set_claims;
 mod targets;
 pub mod trial;
 pub mod workloads;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     draft::HOLD,
@@ -22,25 +22,11 @@ fn family(trial: &Trial<'_>) {
     trial.config_map("awaited").blocking(&waits).create();
 }
 
-fn pod(trial: &Trial<'_>, metadata: &Value, node: Option<&str>) {
-    let mut pod = json!({
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": metadata.clone(),
-        "spec": {"containers": [{"name": "main", "image": "main"}], "terminationGracePeriodSeconds": 1},
-    });
-    pod["metadata"]["namespace"] = json!(trial.namespace);
-    if let Some(node) = node {
-        pod["spec"]["nodeName"] = json!(node);
-    }
-    trial.cluster.create(pod);
-}
-
 #[test]
 fn a_namespace_goes_with_its_content() {
     three_ways("doomed", |trial| {
         family(trial);
-        pod(trial, &json!({"name": "unscheduled"}), None);
+        trial.pod("unscheduled").brief().create();
         target(trial)
     });
 }
@@ -60,8 +46,8 @@ fn an_object_that_is_held_holds_its_namespace() {
 fn a_pod_that_is_held_holds_everything() {
     three_ways("doomed-pod", |trial| {
         family(trial);
-        pod(trial, &json!({"name": "held", "finalizers": [HOLD]}), None);
-        pod(trial, &json!({"name": "goes"}), None);
+        trial.pod("held").brief().finalizer(HOLD).create();
+        trial.pod("goes").brief().create();
         target(trial)
     });
 }
@@ -84,7 +70,7 @@ fn a_namespace_can_own_objects_elsewhere() {
 fn what_a_held_pod_spares_is_told() {
     let trial = Trial::new("doomed-spared", "Background");
     family(&trial);
-    pod(&trial, &json!({"name": "held", "finalizers": [HOLD]}), None);
+    trial.pod("held").brief().finalizer(HOLD).create();
     let case = target(&trial);
     let predicted = predict(vec![trial.deleting(case)]);
     let plan = &predicted[0].plan;
@@ -116,10 +102,8 @@ fn events_go_with_their_namespace() {
     let cluster = trial.cluster;
     let events = format!("/api/v1/namespaces/{namespace}/events");
     for name in ["one", "two", "three"] {
-        cluster.create(json!({
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"name": name, "namespace": namespace},
+        cluster.create(object!("v1 Event", {
+            "name": name, "namespace": namespace,
             "involvedObject": {"kind": "ConfigMap", "name": "any", "namespace": namespace},
         }));
     }
@@ -172,9 +156,7 @@ fn an_api_that_cannot_be_discovered_keeps_namespaces() {
     let namespace = cluster.namespace("kept");
     let path = format!("/api/v1/namespaces/{namespace}");
     let inside = format!("{path}/configmaps/inside");
-    cluster.create(
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "inside", "namespace": namespace}}),
-    );
+    cluster.create(object!("v1 ConfigMap", {"name": "inside", "namespace": namespace}));
     let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]).ended(2);
     let plan = ran.json();
     let outcomes = plan["outcomes"].as_array().expect("outcomes");
@@ -203,9 +185,7 @@ fn a_namespace_without_spec_finalizers_is_not_emptied() {
     let namespace = cluster.namespace("unfinalized");
     let path = format!("/api/v1/namespaces/{namespace}");
     let inside = format!("{path}/configmaps/inside");
-    cluster.create(
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "inside", "namespace": namespace}}),
-    );
+    cluster.create(object!("v1 ConfigMap", {"name": "inside", "namespace": namespace}));
     let mut object = cluster.get(&path).expect("it was just made");
     object["spec"]["finalizers"] = json!([]);
     let answer = cluster.ask(&http::Method::PUT, &format!("{path}/finalize"), Some(("application/json", &object)));

@@ -28,10 +28,8 @@ fn webhook(trial: &Trial<'_>, resources: &[&str], operations: &[&str], more: &Va
     for (key, value) in more.as_object().into_iter().flatten() {
         webhook[key] = value.clone();
     }
-    trial.cluster.create(json!({
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": name},
+    trial.cluster.create(object!("admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", {
+        "name": name,
         "webhooks": [webhook],
     }))
 }
@@ -338,13 +336,11 @@ fn a_webhook_that_a_delete_takes_down() {
     let cluster = Alone::with(&[COLLECTOR]);
     let trial = Trial::on(&cluster, "hooks", "Background");
     let place = trial.namespace.as_str();
-    let service = cluster.create(json!({"apiVersion": "v1", "kind": "Service",
-        "metadata": {"name": "missing", "namespace": place}, "spec": {"ports": [{"port": 443}]}}));
+    let service = cluster.create(object!("v1 Service", {"name": "missing", "namespace": place,
+        "spec": {"ports": [{"port": 443}]}}));
     trial.includes(service["spec"]["clusterIP"].as_str().unwrap_or_default());
-    cluster.create(json!({
-        "apiVersion": "discovery.k8s.io/v1",
-        "kind": "EndpointSlice",
-        "metadata": {"name": "missing-1", "namespace": place, "labels": {"kubernetes.io/service-name": "missing"}},
+    cluster.create(object!("discovery.k8s.io/v1 EndpointSlice", {
+        "name": "missing-1", "namespace": place, "labels": {"kubernetes.io/service-name": "missing"},
         "addressType": "IPv4",
         "endpoints": [{"addresses": ["10.1.0.1"], "conditions": {"ready": true}}],
     }));
@@ -362,10 +358,8 @@ fn a_webhook_that_a_delete_takes_down() {
 pub fn backend() -> (Alone, u16) {
     let backend = Alone::start(&Options::default());
     backend.create(definition("jars", &["v1"]));
-    backend.create(json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "everybody"},
+    backend.create(object!("rbac.authorization.k8s.io/v1 ClusterRoleBinding", {
+        "name": "everybody",
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:unauthenticated"}],
     }));
@@ -397,8 +391,7 @@ fn an_api_that_a_delete_takes_down() {
     let (_backend, port) = backend();
     let cluster = Alone::start(&Options::default());
     let [apis, doomed] = ["apis", "doomed"].map(|name| cluster.namespace(name));
-    let service = cluster.create(json!({"apiVersion": "v1", "kind": "Service",
-        "metadata": {"name": "jars", "namespace": apis},
+    let service = cluster.create(object!("v1 Service", {"name": "jars", "namespace": apis,
         "spec": {"type": "ExternalName", "externalName": "localhost"}}));
     let api = cluster.create(jars_behind(&apis, port));
     let is_available = |status: &str| cluster.has_condition(&cluster.path_of(&api), "Available", status);

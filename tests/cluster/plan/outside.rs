@@ -9,10 +9,8 @@ use crate::harness::{Alone, PATIENCE, Retry, poll};
 /// A claim and the volume that is bound to it.
 fn bound(trial: &Trial<'_>, name: &str, policy: &str) {
     let volume = trial.global(name);
-    trial.cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": volume},
+    trial.cluster.create(object!("v1 PersistentVolume", {
+        "name": volume,
         "spec": {
             "accessModes": ["ReadWriteOnce"],
             "capacity": {"storage": "1Gi"},
@@ -25,10 +23,8 @@ fn bound(trial: &Trial<'_>, name: &str, policy: &str) {
     // No controller binds them here.
     let status = json!({"status": {"phase": "Bound"}});
     trial.cluster.patch(&format!("/api/v1/persistentvolumes/{volume}/status"), &status);
-    trial.cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "namespace": trial.namespace},
+    trial.cluster.create(object!("v1 PersistentVolumeClaim", {
+        "name": name, "namespace": trial.namespace,
         "spec": {
             "accessModes": ["ReadWriteOnce"],
             "resources": {"requests": {"storage": "1Gi"}},
@@ -39,10 +35,8 @@ fn bound(trial: &Trial<'_>, name: &str, policy: &str) {
 }
 
 fn service(trial: &Trial<'_>, name: &str, kind: &str) {
-    trial.cluster.create(json!({
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": name, "namespace": trial.namespace},
+    trial.cluster.create(object!("v1 Service", {
+        "name": name, "namespace": trial.namespace,
         "spec": {"type": kind, "ports": [{"port": 80}]},
     }));
 }

@@ -8,19 +8,6 @@ use super::{
 };
 use crate::harness::Alone;
 
-/// A pod on a node.
-fn pod(trial: &Trial<'_>, name: &str, node: &str, metadata: &Value) -> Value {
-    let mut object = json!({
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": metadata.clone(),
-        "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}]},
-    });
-    object["metadata"]["name"] = json!(name);
-    object["metadata"]["namespace"] = json!(trial.namespace);
-    trial.cluster.create(object)
-}
-
 fn target() -> Vec<String> {
     vec!["pod/root".to_owned()]
 }
@@ -28,7 +15,7 @@ fn target() -> Vec<String> {
 #[test]
 fn a_pod_with_dependents_on_a_node() {
     three_ways_on(&Alone::usual(), "pod-node", |trial| {
-        let owner = pod(trial, "root", &trial.node(), &json!({}));
+        let owner = trial.pod_on("root", &trial.node()).create();
         trial.config_map("blocks").blocking(&owner).create();
         trial.config_map("follows").owned_by(&owner).create();
         target()
@@ -40,12 +27,9 @@ fn a_pod_with_dependents_on_a_node() {
 fn pods_below_a_target_keep_their_own_grace_period() {
     three_ways_on(&Alone::usual(), "pods-below", |trial| {
         let owner = trial.widget("root").create();
-        let references = json!({"ownerReferences": [super::draft::blocking(&owner)]});
-        pod(trial, "ends", &trial.node(), &references);
-        pod(trial, "stays", &trial.global("gone"), &references);
-        let mut held = references;
-        held["finalizers"] = json!([HOLD]);
-        pod(trial, "held", &trial.global("node"), &held);
+        trial.pod_on("ends", &trial.node()).blocking(&owner).create();
+        trial.pod_on("stays", &trial.global("gone")).blocking(&owner).create();
+        trial.pod_on("held", &trial.global("node")).blocking(&owner).finalizer(HOLD).create();
         vec!["widget/root".to_owned()]
     });
 }
@@ -68,7 +52,7 @@ const FLAGS: [Graced; 6] = [
 fn with_flags(prefix: &str, policy: &'static str, goes: impl Fn(&Graced) -> bool, before: impl Fn(&Trial<'_>, &Value)) {
     let case = |flags: &Graced| {
         let trial = Trial::new(prefix, policy);
-        let owner = pod(&trial, "root", &trial.global("gone"), &json!({}));
+        let owner = trial.pod_on("root", &trial.global("gone")).create();
         trial.config_map("dependent").owned_by(&owner).create();
         before(&trial, &owner);
         Case { trial, targets: target(), flags: flags.0.to_vec(), grace: flags.1 }

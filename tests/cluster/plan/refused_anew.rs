@@ -20,10 +20,8 @@ fn web(cluster: &Cluster, prefix: &str, more: &Value) -> [String; 2] {
     }
     let account = json!({"name": "web", "namespace": namespace});
     cluster.create(json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account}));
-    cluster.create(json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": namespace},
+    cluster.create(object!("apps/v1 Deployment", {
+        "name": "web", "namespace": namespace,
         "spec": {
             "selector": {"matchLabels": {"app": "web"}},
             "template": {"metadata": {"labels": {"app": "web"}}, "spec": spec},
@@ -41,7 +39,7 @@ fn pods(cluster: &Cluster, namespace: &str) -> Vec<String> {
 
 /// Waits until the API server refuses a pod called `probe`.
 fn refused(cluster: &Cluster, namespace: &str) {
-    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe"}, "spec": pod_spec()});
+    let pod = object!("v1 Pod", {"name": "probe", "spec": pod_spec()});
     let path = format!("/api/v1/namespaces/{namespace}/pods?dryRun=All");
     cluster.wait_until("a pod to be refused", PATIENCE, || {
         !cluster.ask(&Method::POST, &path, Some(("application/json", &pod))).is_success()
@@ -120,10 +118,8 @@ fn what_admission_refuses_does_not_come_back() {
     let nothing = json!({});
     let usual = web(&cluster, "usual", &nothing);
     let account = web(&cluster, "account", &nothing);
-    cluster.create(json!({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"},
-        "value": 5}));
-    let runtime = json!({"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "kata"},
-        "handler": "kata"});
+    cluster.create(object!("scheduling.k8s.io/v1 PriorityClass", {"name": "high", "value": 5}));
+    let runtime = object!("node.k8s.io/v1 RuntimeClass", {"name": "kata", "handler": "kata"});
     cluster.create(runtime);
     let priority = web(&cluster, "priority", &json!({"priorityClassName": "high"}));
     let runtime = web(&cluster, "runtime", &json!({"runtimeClassName": "kata"}));

@@ -1,50 +1,21 @@
-//! Several targets at once, deleted as kubectl does: one DELETE after the other, in the given order.
+//! Targets by label, in the order of the plan.
 
 use serde_json::json;
 
-use super::trial::{Trial, three_ways};
-
-/// Three levels, with two objects in the lowest.
-fn levels(trial: &Trial<'_>) {
-    let top = trial.widget("top").create();
-    let middle = trial.widget("middle").blocking(&top).create();
-    trial.config_map("below").blocking(&middle).create();
-    trial.config_map("follows").owned_by(&middle).create();
-    trial.config_map("beside").owned_by(&top).create();
-}
+use super::trial::three_ways;
 
 #[test]
-fn an_owner_and_then_its_dependent() {
-    three_ways("downwards", |trial| {
-        levels(trial);
-        vec!["widget/top".to_owned(), "widget/middle".to_owned()]
-    });
-}
-
-#[test]
-fn a_dependent_and_then_its_owner() {
-    three_ways("bottom-up", |trial| {
-        levels(trial);
-        vec!["widget".to_owned(), "middle".to_owned(), "top".to_owned()]
-    });
-}
-
-#[test]
-fn targets_of_several_types() {
-    three_ways("types", |trial| {
-        levels(trial);
-        vec!["configmap/below".to_owned(), "widget/middle".to_owned(), "configmap/beside".to_owned()]
-    });
-}
-
-#[test]
-fn targets_by_label() {
+fn targets_of_several_types_by_label() {
     three_ways("labels", |trial| {
-        levels(trial);
-        for name in ["below", "beside"] {
-            let path = format!("/api/v1/namespaces/{}/configmaps/{name}", trial.namespace);
-            trial.cluster.patch(&path, &json!({"metadata": {"labels": {"chosen": "yes"}}}));
+        let top = trial.widget("top").create();
+        let middle = trial.widget("middle").blocking(&top).create();
+        let below = trial.config_map("below").blocking(&middle).create();
+        trial.config_map("follows").owned_by(&middle).create();
+        let beside = trial.config_map("beside").owned_by(&top).create();
+        for chosen in [&below, &beside] {
+            let labels = json!({"metadata": {"labels": {"chosen": "yes"}}});
+            trial.cluster.patch(&trial.cluster.path_of(chosen), &labels);
         }
-        vec!["configmaps,widgets".to_owned(), "-l".to_owned(), "chosen=yes".to_owned()]
+        ["configmaps,widgets", "-l", "chosen=yes"].map(str::to_owned).to_vec()
     });
 }

@@ -7,11 +7,6 @@ use serde_json::{Value, json};
 use super::compare::compare;
 use crate::harness::{Cluster, Listed, PATIENCE, Retry, poll, shared, text, wait_until};
 
-/// The usual target: a custom resource named `root`.
-pub fn root() -> Vec<String> {
-    vec!["widget/root".to_owned()]
-}
-
 /// The pod garbage collector deletes the pods of a Node a minute later.
 const UNTIL_TRUE: Duration = Duration::from_mins(2);
 
@@ -77,7 +72,7 @@ impl<'c> Trial<'c> {
     #[track_caller]
     pub fn node(&self) -> String {
         let name = self.global("node");
-        self.cluster.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}));
+        self.cluster.create(object!("v1 Node", {"name": name}));
         *self.node.borrow_mut() = Some(name.clone());
         name
     }

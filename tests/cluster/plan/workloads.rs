@@ -6,35 +6,24 @@ use super::{
     draft::blocking,
     trial::{Trial, all_come_true, predict, wait_for_items},
 };
-use crate::harness::{PATIENCE, deployment, uid, wait_until};
+use crate::harness::{PATIENCE, uid, wait_until};
 
-fn pod(node: Option<&str>) -> Value {
-    let mut spec = json!({"containers": [{"name": "main", "image": "main"}], "restartPolicy": "Always"});
-    if let Some(node) = node {
-        spec["nodeName"] = json!(node);
-    }
-    spec
+fn pod() -> Value {
+    json!({"containers": [{"name": "main", "image": "main"}], "restartPolicy": "Always"})
 }
 
 /// A StatefulSet of two pods, with a claim each that is deleted with the StatefulSet.
-pub fn stateful_set(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
-    stateful_set_with(trial, node, "Delete")
-}
-
-/// A StatefulSet of two pods, with a claim each; `when_deleted` says what becomes of these.
-pub fn stateful_set_with(trial: &Trial<'_>, node: Option<&str>, when_deleted: &str) -> Vec<String> {
+pub fn stateful_set(trial: &Trial<'_>) -> Vec<String> {
     let labels = json!({"app": "db"});
-    trial.cluster.create(json!({
-        "apiVersion": "apps/v1",
-        "kind": "StatefulSet",
-        "metadata": {"name": "db", "namespace": trial.namespace},
+    trial.cluster.create(object!("apps/v1 StatefulSet", {
+        "name": "db", "namespace": trial.namespace,
         "spec": {
             "replicas": 2,
             "serviceName": "db",
             "podManagementPolicy": "Parallel",
-            "persistentVolumeClaimRetentionPolicy": {"whenDeleted": when_deleted, "whenScaled": "Retain"},
+            "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete", "whenScaled": "Retain"},
             "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": pod(node)},
+            "template": {"metadata": {"labels": labels}, "spec": pod()},
             "volumeClaimTemplates": [{
                 "metadata": {"name": "data"},
                 "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
@@ -46,19 +35,17 @@ pub fn stateful_set_with(trial: &Trial<'_>, node: Option<&str>, when_deleted: &s
     let is_owned = |claim: &Value| claim["metadata"]["ownerReferences"].is_array();
     wait_until("the claims to be owned", PATIENCE, || {
         let claims = trial.cluster.list(&claims);
-        claims.len() == 2 && (when_deleted == "Retain" || claims.iter().all(is_owned))
+        claims.len() == 2 && claims.iter().all(is_owned)
     });
     vec!["statefulset/db".to_owned()]
 }
 
 /// A Job of two pods that never run; a CronJob owns it, if one is given.
 pub fn job(trial: &Trial<'_>, owner: Option<&Value>) {
-    let mut template = pod(None);
+    let mut template = pod();
     template["restartPolicy"] = json!("Never");
-    let mut job = json!({
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "batch", "namespace": trial.namespace},
+    let mut job = object!("batch/v1 Job", {
+        "name": "batch", "namespace": trial.namespace,
         "spec": {"parallelism": 2, "completions": 2, "template": {"spec": template}},
     });
     if let Some(owner) = owner {
@@ -74,25 +61,19 @@ pub fn job(trial: &Trial<'_>, owner: Option<&Value>) {
 
 /// A suspended CronJob `nightly` with a Job.
 pub fn cron_job(trial: &Trial<'_>) {
-    let mut template = pod(None);
+    let mut template = pod();
     template["restartPolicy"] = json!("Never");
-    let owner = trial.cluster.create(json!({
-        "apiVersion": "batch/v1",
-        "kind": "CronJob",
-        "metadata": {"name": "nightly", "namespace": trial.namespace},
-        "spec": {
-            "schedule": "0 0 1 1 *",
-            "suspend": true,
-            "jobTemplate": {"spec": {"template": {"spec": template}}},
-        },
+    let owner = trial.cluster.create(object!("batch/v1 CronJob", {
+        "name": "nightly", "namespace": trial.namespace,
+        "spec": {"schedule": "0 0 1 1 *", "suspend": true, "jobTemplate": {"spec": {"template": {"spec": template}}}},
     }));
     job(trial, Some(&owner));
 }
 
 /// A Deployment of two pods. Returns its ReplicaSet's name.
 pub fn replica_set(trial: &Trial<'_>) -> String {
-    trial.cluster.create(deployment(&trial.namespace, "web", 2));
-    let pods = wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 2);
+    trial.deployment(2);
+    let pods = trial.cluster.list(&format!("/api/v1/namespaces/{}/pods", trial.namespace));
     pods[0]["metadata"]["ownerReferences"][0]["name"].as_str().unwrap_or_default().to_owned()
 }
 

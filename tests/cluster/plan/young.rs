@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::harness::{Alone, COLLECTOR, Cluster, Options, PATIENCE, definition_of, owner_reference};
 
 fn config_map(name: &str) -> Value {
-    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}})
+    object!("v1 ConfigMap", {"name": name, "namespace": "default"})
 }
 
 /// A ConfigMap that owns a Seedling.

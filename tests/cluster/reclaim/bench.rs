@@ -176,7 +176,7 @@ fn has_ended(object: &Value) -> bool {
 fn build(cluster: &Alone, mut made: Vec<Making>) -> BTreeMap<String, Value> {
     track_for_long(cluster);
     made.iter_mut().flat_map(|making| &mut making.objects).for_each(|object| fill_token(cluster, object));
-    let namespace = |name: &str| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    let namespace = |name: &str| object!("v1 Namespace", {"name": name});
     if cluster.get("/api/v1/namespaces/kube-node-lease").is_none() {
         cluster.create(namespace("kube-node-lease"));
     }
@@ -268,12 +268,11 @@ fn revisions(making: &Making, set: &Value) -> Vec<Value> {
         }
         template["$patch"] = json!("replace");
         let uid = format!("{:08x}-{number:04x}-4000-8000-0000000000{version:02}", making.seed);
-        json!({"apiVersion": "apps/v1", "kind": "ControllerRevision",
-            "metadata": {"name": format!("{name}-v{version}"), "namespace": making.namespace, "uid": uid,
-                "creationTimestamp": time(making.now - 1_000 + version),
-                "labels": {"app": name, "controller-revision-hash": format!("v{version}")},
-                "ownerReferences": controlled_by(set)},
-            "data": sorted(&json!({"spec": {"template": template}})), "revision": version})
+        object!("apps/v1 ControllerRevision", {"name": format!("{name}-v{version}"), "namespace": making.namespace,
+            "uid": uid, "creationTimestamp": time(making.now - 1_000 + version),
+            "labels": {"app": name, "controller-revision-hash": format!("v{version}")},
+            "ownerReferences": controlled_by(set), "data": sorted(&json!({"spec": {"template": template}})),
+            "revision": version})
     };
     let old = (1..=old).map(|version| revision(version, version));
     old.chain((0..copies).map(|copy| revision(20 + copy, 9))).collect()

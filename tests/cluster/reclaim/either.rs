@@ -19,21 +19,19 @@ const START: Duration = Duration::from_mins(2);
 /// A CronJob that keeps one complete Job and none that has failed. Of its two complete Jobs, whose time has passed,
 /// the first has a Pod that a finalizer holds; a third Job has failed.
 fn build(cluster: &Cluster, namespace: &str) {
-    cluster.create(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}));
+    cluster.create(object!("v1 Namespace", {"name": namespace}));
     let labels = json!({"app": "run"});
     let mut run = template(&labels, 1);
     run["spec"]["restartPolicy"] = json!("Never");
-    let cron_job = cluster.create(json!({"apiVersion": "batch/v1", "kind": "CronJob",
-        "metadata": {"name": "cron", "namespace": namespace},
-        "spec": {"schedule": "0 0 1 1 *", "suspend": true, "successfulJobsHistoryLimit": 1,
-            "failedJobsHistoryLimit": 0, "jobTemplate": {"spec": {"template": run}}}}));
+    let cron_job = cluster.create(object!("batch/v1 CronJob", {"name": "cron", "namespace": namespace,
+        "spec": {"schedule": "0 0 1 1 *", "suspend": true, "successfulJobsHistoryLimit": 1, "failedJobsHistoryLimit": 0,
+            "jobTemplate": {"spec": {"template": run}}}}));
     let job = |name: &str, how: [&str; 2], more: Value| {
         let condition = |kind: &str| json!({"type": kind, "status": "True", "lastTransitionTime": time(now() - 100)});
         let mut spec = json!({"selector": {"matchLabels": labels}, "template": run, "manualSelector": true});
         spec.as_object_mut().expect("a spec").extend(more.as_object().cloned().unwrap_or_default());
-        cluster.store(&json!({"apiVersion": "batch/v1", "kind": "Job",
-            "metadata": {"name": name, "namespace": namespace, "ownerReferences": controlled_by(&cron_job)},
-            "spec": spec,
+        cluster.store(&object!("batch/v1 Job", {"name": name, "namespace": namespace,
+            "ownerReferences": controlled_by(&cron_job), "spec": spec,
             "status": {"startTime": time(now() - 300), "conditions": how.map(condition)}}))
     };
     let expired = json!({"ttlSecondsAfterFinished": 10});
@@ -41,11 +39,12 @@ fn build(cluster: &Cluster, namespace: &str) {
     let first = job("a", complete, expired.clone());
     job("b", complete, expired);
     job("failed", ["FailureTarget", "Failed"], json!({}));
-    cluster.store(&json!({"apiVersion": "v1", "kind": "Pod",
-        "metadata": {"name": "held", "namespace": namespace, "labels": labels, "finalizers": [FOREIGN],
-            "ownerReferences": controlled_by(&first)},
+    cluster.store(
+        &object!("v1 Pod", {"name": "held", "namespace": namespace, "labels": labels, "finalizers": [FOREIGN],
+        "ownerReferences": controlled_by(&first),
         "spec": {"containers": [{"name": "app", "image": "registry.example.com/app"}]},
-        "status": {"phase": "Succeeded"}}));
+        "status": {"phase": "Succeeded"}}),
+    );
 }
 
 /// The predicted end of the first Job, and whether it is certain to be deleted.

@@ -50,10 +50,10 @@ fn job(making: &mut Making, cron_job: Option<&Value>) {
         3 => Some(making.number(0..=7) * DAY),
         _ => Some(0),
     };
-    let mut object = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
+    let mut object = object!("batch/v1 Job", {"name": name,
         "spec": {"selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": name}},
-            "template": template(&json!({"batch.kubernetes.io/controller-uid": name}), 1),
-            "manualSelector": true, "suspend": how.is_empty()}, "status": {}});
+            "template": template(&json!({"batch.kubernetes.io/controller-uid": name}), 1), "manualSelector": true,
+            "suspend": how.is_empty()}, "status": {}});
     object["spec"]["template"]["spec"]["restartPolicy"] = json!("Never");
     if let Some(cron_job) = cron_job {
         object["metadata"]["ownerReferences"] = controlled_by(cron_job);
@@ -94,8 +94,7 @@ fn cron_job(making: &mut Making) {
     // Months away, so that no run begins meanwhile.
     let month = jiff::Timestamp::from_second(making.now).expect("a time").to_zoned(jiff::tz::TimeZone::UTC).month();
     let schedule = format!("0 0 1 {} *", (i64::from(month) + 5) % 12 + 1);
-    let object = json!({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": name},
-        "spec": {"schedule": schedule, "suspend": making.some(4),
+    let object = object!("batch/v1 CronJob", {"name": name, "spec": {"schedule": schedule, "suspend": making.some(4),
             "successfulJobsHistoryLimit": making.number(0..=2), "failedJobsHistoryLimit": making.number(0..=1),
             "jobTemplate": {"spec": {"template": template(&json!({"app": name}), 1)}}}});
     let mut object = object;
@@ -114,12 +113,10 @@ fn deployment(making: &mut Making) {
     let paused = making.some(2);
     let wanted = making.one_of(&[0, 0, 0, 1]);
     let limit = making.one_of(&[0, 0, 1, 2, 10, i64::from(i32::MAX)]);
-    let object = json!({"apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": name, "annotations": {"deployment.kubernetes.io/revision": "9"}},
+    let object = object!("apps/v1 Deployment", {"name": name, "annotations": {"deployment.kubernetes.io/revision": "9"},
         "spec": {"replicas": wanted, "revisionHistoryLimit": limit, "selector": {"matchLabels": labels},
-            "paused": paused, "template": template(&labels, 9),
-            "strategy": {"type": making.one_of(&["RollingUpdate", "Recreate"])}},
-        "status": {}});
+            "paused": paused, "template": template(&labels, 9), "strategy": {"type": making.one_of(&["RollingUpdate",
+            "Recreate"])}}, "status": {}});
     let deployment = making.own(object);
     let mut versions: Vec<i64> = (1..=old).collect();
     versions.extend(has_new.then_some(9));
@@ -127,11 +124,10 @@ fn deployment(making: &mut Making) {
         let hash = format!("h{version}");
         let own = json!({"app": name, "pod-template-hash": hash});
         let replicas = if version == 9 && !paused { wanted } else { 0 };
-        let mut set = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet",
-            "metadata": {"name": format!("{name}-{hash}"), "labels": own, "generation": 1,
-                "annotations": {"deployment.kubernetes.io/revision": version.to_string(),
-                    "deployment.kubernetes.io/desired-replicas": wanted.to_string()},
-                "ownerReferences": controlled_by(&deployment)},
+        let mut set = object!("apps/v1 ReplicaSet", {"name": format!("{name}-{hash}"), "labels": own, "generation": 1,
+            "annotations": {"deployment.kubernetes.io/revision": version.to_string(),
+                "deployment.kubernetes.io/desired-replicas": wanted.to_string()},
+            "ownerReferences": controlled_by(&deployment),
             "spec": {"replicas": replicas, "selector": {"matchLabels": own}, "template": template(&own, version)},
             "status": {"replicas": 0, "observedGeneration": 1}});
         // Some are adopted, and some have lost their number.
@@ -174,10 +170,8 @@ fn set(making: &mut Making, kind: &str) {
     making.own(object);
     if kind == "StatefulSet" {
         for ordinal in 0..making.number(0..=2) {
-            let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-                "metadata": {"name": format!("data-{name}-{ordinal}"), "labels": labels,
-                    "finalizers": ["kubernetes.io/pvc-protection"]},
-                "spec": claim_spec(), "status": {"phase": "Pending"}});
+            let claim = object!("v1 PersistentVolumeClaim", {"name": format!("data-{name}-{ordinal}"), "labels": labels,
+                "finalizers": ["kubernetes.io/pvc-protection"], "spec": claim_spec(), "status": {"phase": "Pending"}});
             making.own(claim);
         }
     }
@@ -190,7 +184,7 @@ fn claim_spec() -> Value {
 
 fn pod(making: &mut Making, phase: &str, node: Option<&str>) -> Value {
     let name = making.name("pod");
-    let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+    let mut pod = object!("v1 Pod", {"name": name,
         "spec": {"containers": [{"name": "app", "image": "registry.example.com/app"}]}, "status": {"phase": phase}});
     if let Some(node) = node {
         pod["spec"]["nodeName"] = json!(node);
@@ -209,7 +203,7 @@ fn terminating(making: &Making, object: &mut Value) {
 fn pods(making: &mut Making) {
     let node = |making: &mut Making, sort: &str, ready: &str, taints: Value| -> String {
         let name = making.name(sort);
-        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {"taints": taints},
+        let node = object!("v1 Node", {"name": name, "spec": {"taints": taints},
             "status": {"conditions": [{"type": "Ready", "status": ready}]}});
         making.add("", node);
         name
@@ -252,11 +246,9 @@ fn volume(making: &mut Making) {
         3 => json!({"csi": {"driver": "disks.example.com", "volumeHandle": name}}),
         _ => json!({"nfs": {"server": "nfs.example.com", "path": "/"}}),
     };
-    let mut object = json!({"apiVersion": "v1", "kind": "PersistentVolume",
-        "metadata": {"name": name, "finalizers": ["kubernetes.io/pv-protection"]},
+    let mut object = object!("v1 PersistentVolume", {"name": name, "finalizers": ["kubernetes.io/pv-protection"],
         "spec": {"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem",
-            "persistentVolumeReclaimPolicy": policy, "storageClassName": "none"},
-        "status": {"phase": phase}});
+            "persistentVolumeReclaimPolicy": policy, "storageClassName": "none"}, "status": {"phase": phase}});
     for (key, value) in source.as_object().expect("a source") {
         object["spec"][key] = value.clone();
     }
@@ -266,9 +258,8 @@ fn volume(making: &mut Making) {
             "namespace": namespace, "name": claim, "uid": uid});
     }
     if phase != "Available" && (phase == "Bound" || making.some(2)) {
-        let mut bound = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-            "metadata": {"name": claim, "finalizers": ["kubernetes.io/pvc-protection"],
-                "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
+        let mut bound = object!("v1 PersistentVolumeClaim", {"name": claim,
+            "finalizers": ["kubernetes.io/pvc-protection"], "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
             "spec": claim_spec(), "status": {"phase": "Bound"}});
         bound["spec"]["volumeName"] = json!(name);
         let bound = making.own(bound);
@@ -287,8 +278,7 @@ fn volume(making: &mut Making) {
 /// A claim that is deleted, and perhaps used.
 fn claim(making: &mut Making) {
     let name = making.name("used");
-    let mut claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "finalizers": ["kubernetes.io/pvc-protection"]},
+    let mut claim = object!("v1 PersistentVolumeClaim", {"name": name, "finalizers": ["kubernetes.io/pvc-protection"],
         "spec": claim_spec(), "status": {"phase": "Pending"}});
     if making.some(7) {
         claim["metadata"]["deletionTimestamp"] = time(making.now - 100);
@@ -307,11 +297,9 @@ fn claim(making: &mut Making) {
 fn request(making: &mut Making) {
     let name = making.name("csr");
     let updated = making.past();
-    let mut object = json!({"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
-        "metadata": {"name": name},
+    let mut object = object!("certificates.k8s.io/v1 CertificateSigningRequest", {"name": name,
         "spec": {"request": BASE64_STANDARD.encode("none"), "signerName": "example.com/none", "username": "test",
-            "usages": ["digital signature"]},
-        "status": {}});
+            "usages": ["digital signature"]}, "status": {}});
     let kinds: &[&[&str]] =
         &[&[], &[], &["Approved"], &["Approved"], &["Denied"], &["Failed"], &["Approved", "Failed"]];
     let kinds = making.one_of(kinds);
@@ -355,8 +343,8 @@ fn bootstrap_token(making: &mut Making) {
         3 => Some(jiff::Timestamp::from_second(making.past()).expect("a time").to_string()),
         _ => Some(jiff::Timestamp::from_second(making.now + making.number(20..=90)).expect("a time").to_string()),
     };
-    let mut object = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name},
-        "type": "bootstrap.kubernetes.io/token", "data": {"token-id": BASE64_STANDARD.encode("abcdef")}});
+    let mut object = object!("v1 Secret", {"name": name, "type": "bootstrap.kubernetes.io/token",
+        "data": {"token-id": BASE64_STANDARD.encode("abcdef")}});
     if let Some(expiration) = expiration {
         object["data"]["expiration"] = json!(BASE64_STANDARD.encode(expiration));
     }
@@ -366,17 +354,16 @@ fn bootstrap_token(making: &mut Making) {
 
 fn account_token(making: &mut Making) {
     let (account, secret) = (making.name("robot"), making.name("token"));
-    let mut object = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account}});
+    let mut object = object!("v1 ServiceAccount", {"name": account});
     if making.some(8) {
         object["secrets"] = json!([{"name": secret}]);
     }
     let robot = making.own(object);
     let date = |seconds: i64| json!(&jiff::Timestamp::from_second(seconds).expect("a time").to_string()[..10]);
-    let mut object = json!({"apiVersion": "v1", "kind": "Secret",
-        "metadata": {"name": secret, "labels": {}, "annotations": {
-            "kubernetes.io/service-account.name": account,
-            "kubernetes.io/service-account.uid": robot["metadata"]["uid"]}},
-        "type": ACCOUNT_TOKEN, "data": {"token": BASE64_STANDARD.encode("t")}});
+    let mut object = object!("v1 Secret", {"name": secret, "labels": {},
+        "annotations": {"kubernetes.io/service-account.name": account,
+            "kubernetes.io/service-account.uid": robot["metadata"]["uid"]}, "type": ACCOUNT_TOKEN,
+        "data": {"token": BASE64_STANDARD.encode("t")}});
     // Dates on both sides of the period.
     for label in ["kubernetes.io/legacy-token-last-used", "kubernetes.io/legacy-token-invalid-since"] {
         match making.number(0..=5) {
@@ -398,8 +385,8 @@ fn leases(making: &mut Making) {
     // Of a Node that is there, of one that is gone, and without an owner.
     let there = making.objects.iter().find(|object| object["kind"] == "Node").cloned();
     let lease = |name: &str, owners: Value| {
-        json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-            "metadata": {"name": name, "ownerReferences": owners}, "spec": {"holderIdentity": name}})
+        object!("coordination.k8s.io/v1 Lease", {"name": name, "ownerReferences": owners,
+            "spec": {"holderIdentity": name}})
     };
     if let Some(node) = there {
         let name = node["metadata"]["name"].as_str().expect("a name");

@@ -29,16 +29,14 @@ fn a_token_that_is_written_at_that_moment_stays_until_the_next_look() {
     let options = Options { controller_manager: vec![format!("{flag}={period}")], ..Options::default() };
     let cluster = Arc::new(Alone::start(&options));
     track_for_long(&cluster);
-    let robot = cluster.create(json!({"apiVersion": "v1", "kind": "ServiceAccount",
-        "metadata": {"name": "robot", "namespace": "default"}, "secrets": [{"name": "quiet"}, {"name": "written"}]}));
+    let robot = cluster.create(object!("v1 ServiceAccount", {"name": "robot", "namespace": "default",
+        "secrets": [{"name": "quiet"}, {"name": "written"}]}));
     let old = time(now() - 9 * 86_400);
     for name in ["quiet", "written"] {
-        let mut token = json!({"apiVersion": "v1", "kind": "Secret",
-            "metadata": {"name": name, "namespace": "default", "creationTimestamp": old,
-                "labels": {"kubernetes.io/legacy-token-invalid-since": &text(&old)[..10]},
-                "annotations": {"kubernetes.io/service-account.name": "robot",
-                    "kubernetes.io/service-account.uid": uid(&robot)}},
-            "type": ACCOUNT_TOKEN, "data": {"token": "dA=="}});
+        let mut token = object!("v1 Secret", {"name": name, "namespace": "default", "creationTimestamp": old,
+            "labels": {"kubernetes.io/legacy-token-invalid-since": &text(&old)[..10]},
+            "annotations": {"kubernetes.io/service-account.name": "robot",
+                "kubernetes.io/service-account.uid": uid(&robot)}, "type": ACCOUNT_TOKEN, "data": {"token": "dA=="}});
         fill_token(&cluster, &mut token);
         cluster.store(&token);
     }

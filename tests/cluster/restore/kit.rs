@@ -156,8 +156,7 @@ pub fn remove(cluster: &Cluster, objects: &[Value]) {
         cluster.delete(&path, Some("Background"), Some(0));
         if object["kind"] == "Namespace" {
             // Do the namespace controller's work.
-            let finalized = json!({"apiVersion": "v1", "kind": "Namespace",
-                "metadata": {"name": object["metadata"]["name"]}, "spec": {}});
+            let finalized = object!("v1 Namespace", {"name": object["metadata"]["name"], "spec": {}});
             let answer = cluster.ask(&Method::PUT, &format!("{path}/finalize"), Some(("application/json", &finalized)));
             assert!(answer.is_success() || answer.status == 404, "{}", answer.text());
         }

@@ -28,20 +28,18 @@ fn stateful_set(namespace: &str) -> Value {
     let labels = json!({"app": "db"});
     let resources = json!({"requests": {"storage": "1Gi"}});
     let claim = json!({"accessModes": ["ReadWriteOnce"], "storageClassName": "", "resources": resources});
-    json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db", "namespace": namespace},
-        "spec": {"replicas": 3, "serviceName": "db", "podManagementPolicy": "Parallel",
-            "selector": {"matchLabels": labels},
+    object!("apps/v1 StatefulSet", {"name": "db", "namespace": namespace, "spec": {"replicas": 3, "serviceName": "db",
+            "podManagementPolicy": "Parallel", "selector": {"matchLabels": labels},
             "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete", "whenScaled": "Retain"},
             "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "main"}]}},
             "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claim}]}})
 }
 
 fn volume(name: &str, namespace: &str) -> Value {
-    json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
-        "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/data"},
-            "persistentVolumeReclaimPolicy": "Retain", "storageClassName": "",
-            "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": namespace,
-                "name": "data-db-0"}}})
+    object!("v1 PersistentVolume", {"name": name, "spec": {"capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/data"}, "persistentVolumeReclaimPolicy": "Retain",
+            "storageClassName": "", "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+            "namespace": namespace, "name": "data-db-0"}}})
 }
 
 /// A volume that was kept waits for the claim that was deleted. It is reserved for the claim that is restored: without
@@ -165,8 +163,7 @@ fn a_deployment_adopts_what_it_had(cluster: &Cluster, archives: &Archives) {
             "containers": [{"name": "main", "image": image}],
             "volumes": [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": scratch}}]}})
     };
-    let web = cluster.create(json!({"apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": namespace},
+    let web = cluster.create(object!("apps/v1 Deployment", {"name": "web", "namespace": namespace,
         "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": template("one"),
             "strategy": {"type": "Recreate"}}}));
     let list = |path: &str| cluster.list(&format!("/{path}"));

@@ -27,10 +27,8 @@ fn what_is_there_is_compared_and_left_alone_and_its_dependents_are_attached_to_i
     let archives = Archives::new();
     let namespace = cluster.namespace("there");
     let (same, different) = (config(&namespace, "same"), config(&namespace, "different"));
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same",
-        "namespace": namespace}, "data": {"name": "same"}}));
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "different",
-        "namespace": namespace}, "data": {"name": "another"}}));
+    cluster.create(object!("v1 ConfigMap", {"name": "same", "namespace": namespace, "data": {"name": "same"}}));
+    cluster.create(object!("v1 ConfigMap", {"name": "different", "namespace": namespace, "data": {"name": "another"}}));
     let all = [same.clone(), different.clone(), owned(config(&namespace, "below"), &[&same, &different])];
     let before = versions(cluster, &all[..2]);
     let ran = restore(cluster, &archives.write("there", &all), &[]).ended(2);
@@ -55,15 +53,11 @@ fn a_reference_that_would_lead_nowhere_is_dropped_and_said() {
     let cluster = shared();
     let archives = Archives::new();
     let namespace = cluster.namespace("dangling");
-    let living = cluster.create(
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "living", "namespace": namespace}}),
-    );
-    cluster.create(
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "replaced", "namespace": namespace}}),
-    );
+    let living = cluster.create(object!("v1 ConfigMap", {"name": "living", "namespace": namespace}));
+    cluster.create(object!("v1 ConfigMap", {"name": "replaced", "namespace": namespace}));
     let mut below = config(&namespace, "below");
     let gone = config(&namespace, "gone");
-    let unserved = json!({"apiVersion": "nowhere.test/v1", "kind": "Nothing", "metadata": {"name": "n", "uid": "n"}});
+    let unserved = object!("nowhere.test/v1 Nothing", {"name": "n", "uid": "n"});
     below["metadata"]["ownerReferences"] = json!([
         owner_reference(&gone),
         owner_reference(&living),
@@ -122,8 +116,7 @@ fn dry_runs_change_nothing() {
     let archives = Archives::new();
     let namespace = cluster.namespace("dry");
     let there = config(&namespace, "there");
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "there",
-        "namespace": namespace}, "data": {"name": "there"}}));
+    cluster.create(object!("v1 ConfigMap", {"name": "there", "namespace": namespace, "data": {"name": "there"}}));
     let elsewhere = cluster.unique("not-there");
     let invalid = archived("v1", "ConfigMap", &namespace, "invalid", &json!({"data": {"not a key": "x"}}));
     let all = [
@@ -245,8 +238,8 @@ fn what_is_being_deleted_is_not_there_and_nothing_is_attached_to_it() {
     let cluster = shared();
     let archives = Archives::new();
     let namespace = cluster.namespace("going");
-    let going = cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap",
-        "metadata": {"name": "going", "namespace": namespace, "finalizers": ["gc.test/hold"]}}));
+    let going = cluster.create(object!("v1 ConfigMap", {"name": "going", "namespace": namespace,
+        "finalizers": ["gc.test/hold"]}));
     cluster.delete(&cluster.path_of(&going), Some("Background"), None);
     let archived_going = config(&namespace, "going");
     let mut elsewhere = config(&namespace, "elsewhere");
@@ -284,8 +277,7 @@ fn whoever_restores_is_asked_and_told_where() {
     // Restore doesn't ask if it can't create anything.
     let ran = cluster.gc(&["restore", archives.write("there", &[config(&namespace, "same")]).to_str().unwrap()]);
     ran.expect(1);
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same",
-        "namespace": namespace}, "data": {"name": "same"}}));
+    cluster.create(object!("v1 ConfigMap", {"name": "same", "namespace": namespace, "data": {"name": "same"}}));
     let describe = cluster.gc(&["restore", archives.write("same", &[config(&namespace, "same")]).to_str().unwrap()]);
     assert!(describe.expect(0).contains("DONE: the object already existed."), "{}", describe.stdout);
 }

@@ -10,7 +10,7 @@ use crate::harness::{Alone, COLLECTOR, Options, owner_reference};
 #[ignore = "long: is about the tests themselves"]
 fn the_collector_can_be_off_and_on_again() {
     let cluster = Alone::start(&Options::default());
-    let config_map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+    let config_map = |name: &str| object!("v1 ConfigMap", {"name": name});
     let owner = cluster.create(config_map("owner"));
     let mut dependent = config_map("dependent");
     dependent["metadata"]["ownerReferences"] = json!([owner_reference(&owner)]);

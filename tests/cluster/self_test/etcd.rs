@@ -35,7 +35,7 @@ fn the_key_of_an_object_is_known() {
     let objects = [
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata("a")}),
         json!({"apiVersion": "v1", "kind": "Endpoints", "metadata": metadata("a")}),
-        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": cluster.unique("node")}}),
+        object!("v1 Node", {"name": cluster.unique("node")}),
         json!({
             "apiVersion": "v1",
             "kind": "ReplicationController",
@@ -57,7 +57,7 @@ fn the_key_of_an_object_is_known() {
         json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata("a")}),
         json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": metadata("a")}),
         json!({"apiVersion": "gc.test/v1", "kind": "Widget", "metadata": metadata("a")}),
-        json!({"apiVersion": "gc.test/v1", "kind": "Rack", "metadata": {"name": cluster.unique("rack")}}),
+        object!("gc.test/v1 Rack", {"name": cluster.unique("rack")}),
     ];
     let there = [
         ("v1", "Namespace", None, namespace.as_str()),
@@ -111,8 +111,7 @@ fn what_the_server_would_refuse_is_stored() {
 fn what_is_stored_anew_stays_the_same_object() {
     let cluster = Alone::start(&Options::default());
     let namespace = cluster.namespace("stored");
-    let mut object = cluster
-        .create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}));
+    let mut object = cluster.create(object!("v1 ConfigMap", {"name": "a", "namespace": namespace}));
     let before = object.clone();
     object["metadata"]["deletionTimestamp"] = json!("2020-01-01T00:00:00Z");
     object["metadata"]["finalizers"] = json!([HOLD]);

@@ -57,7 +57,7 @@ fn workloads_get_their_dependents_and_lose_them_with_the_owner() {
 fn namespaces_are_emptied() {
     let cluster = shared();
     let namespace = cluster.namespace("doomed");
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}));
+    cluster.create(object!("v1 ConfigMap", {"name": "a", "namespace": namespace}));
     let path = format!("/api/v1/namespaces/{namespace}");
     cluster.delete(&path, None, None).expect("it was there");
     cluster.wait_until("the namespace to go", PATIENCE, || cluster.get(&path).is_none());

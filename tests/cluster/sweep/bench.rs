@@ -75,8 +75,7 @@ struct Took {
 }
 
 fn config_map(namespace: &str, name: &str, owner: Option<&Value>) -> Value {
-    let mut object =
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}});
+    let mut object = object!("v1 ConfigMap", {"name": name, "namespace": namespace});
     if let Some(owner) = owner {
         let mut reference = owner_reference(owner);
         reference["blockOwnerDeletion"] = json!(true);

@@ -214,12 +214,7 @@ pub fn stale_list(items: &[(&str, &str, &str)]) -> Fault {
         "uid": uid}})
     };
     let items: Vec<Value> = items.iter().map(item).collect();
-    let body = json!({
-        "apiVersion": "meta.k8s.io/v1",
-        "kind": "PartialObjectMetadataList",
-        "metadata": {"resourceVersion": "1"},
-        "items": items,
-    });
+    let body = object!("meta.k8s.io/v1 PartialObjectMetadataList", {"resourceVersion": "1", "items": items});
     Fault::Answer { status: 200, headers: Vec::new(), body }
 }
 

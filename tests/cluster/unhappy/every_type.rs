@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     harness::{Alone, Cluster, Options, Ran, shared},
@@ -130,10 +130,12 @@ fn wrong_of(cluster: &Cluster, one: &Served, home: &str, commands: &[&[&str]]) -
 }
 
 fn event(namespace: &str, name: &str) -> Value {
-    json!({
-        "apiVersion": "v1", "kind": "Event", "metadata": {"name": name, "namespace": namespace},
+    object!("v1 Event", {
+        "name": name, "namespace": namespace,
         "involvedObject": {"apiVersion": "v1", "kind": "Pod", "name": "web", "namespace": namespace},
-        "reason": "Killing", "message": "Stopping container web", "type": "Normal",
+        "reason": "Killing",
+        "message": "Stopping container web",
+        "type": "Normal",
     })
 }
 

@@ -150,9 +150,8 @@ fn who_works_in_a_namespace_gets_plans_without_noise() {
         let trial = Trial::new(&format!("default-{role}"), "Background");
         let (cluster, namespace) = (trial.cluster, trial.namespace.as_str());
         for rule in rules {
-            cluster.create(json!({
-                "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
-                "metadata": {"name": rule, "namespace": namespace},
+            cluster.create(object!("rbac.authorization.k8s.io/v1 RoleBinding", {
+                "name": rule, "namespace": namespace,
                 "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
                     "name": format!("system:aggregate-to-{rule}")},
                 "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": VIEWER}],
@@ -239,10 +238,9 @@ fn pods_on_nodes_that_may_not_be_read_are_not_certain() {
             bind(&format!("system:aggregate-to-{role}"), "RoleBinding", Some(namespace), role);
         }
         let lists = trial.global("lists");
-        cluster.create(json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
-            "metadata": {"name": lists}, "rules": rules}));
+        cluster.create(object!("rbac.authorization.k8s.io/v1 ClusterRole", {"name": lists, "rules": rules}));
         let bound = bind(&lists, "ClusterRoleBinding", None, &lists);
-        cluster.create(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": namespace},
+        cluster.create(object!("v1 Pod", {"name": "web", "namespace": namespace,
             "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}]}}));
         let viewer = Api::connect(&cluster.kubeconfig(VIEWER), None).expect("the viewer has a kubeconfig");
         let may = |path: &str| viewer.get(path).expect("an answer").is_success();

@@ -194,8 +194,8 @@ impl Bench {
     /// quarantineTime).
     fn pods_are_collected(&self) {
         let spec = json!({"nodeName": self.fence.global("absent"), "containers": [{"name": "main", "image": "main"}]});
-        let pod = self.cluster.create(json!({"apiVersion": "v1", "kind": "Pod", "spec": spec,
-            "metadata": {"name": "last", "namespace": self.fence.namespace}}));
+        let pod = self.cluster.create(object!("v1 Pod", {"name": "last", "namespace": self.fence.namespace,
+            "spec": spec}));
         let path = self.cluster.path_of(&pod);
         self.cluster.wait_until_done("the pod garbage collector to remove", || {
             self.cluster.get(&path).map(|pod| pod.to_string()).into_iter().collect()

@@ -87,8 +87,8 @@ impl Case {
         Case { from: from.to_owned(), pieces, targets: Vec::new(), policy: "Background" }
     }
 
-    /// Reads cases: one piece in each line, and then `delete TARGET… POLICY`. Lines that begin with `#` tell where the
-    /// case comes from.
+    /// Reads cases: one piece in each line, and then `delete TARGET… POLICY`; the policy `Each` makes a case of each.
+    /// Lines that begin with `#` tell where a case comes from.
     pub fn parse(text: &str) -> Vec<Self> {
         let (mut cases, mut pieces, mut from) = (Vec::new(), Vec::new(), String::new());
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -97,14 +97,16 @@ impl Case {
             } else if let Some(delete) = line.strip_prefix("delete ") {
                 let mut targets: Vec<String> = delete.split_whitespace().map(str::to_owned).collect();
                 let policy = targets.pop().unwrap_or_default();
-                let policy = POLICIES.into_iter().find(|known| *known == policy);
-                let policy = policy.unwrap_or_else(|| panic!("no policy at the end of {line:?}"));
-                cases.push(Case {
-                    from: std::mem::take(&mut from),
-                    pieces: std::mem::take(&mut pieces),
-                    targets,
+                let policies = POLICIES.into_iter().filter(|known| *known == policy || policy == "Each");
+                let (from, pieces) = (std::mem::take(&mut from), std::mem::take(&mut pieces));
+                let before = cases.len();
+                cases.extend(policies.map(|policy| Case {
+                    from: from.clone(),
+                    pieces: pieces.clone(),
+                    targets: targets.clone(),
                     policy,
-                });
+                }));
+                assert!(cases.len() > before, "no policy at the end of {line:?}");
             } else {
                 pieces.push(Piece::parse(line));
             }

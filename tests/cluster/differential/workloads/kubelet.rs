@@ -63,8 +63,8 @@ impl Kubelet {
     pub fn start(&self, cluster: &Cluster, node: &Value, silent: bool) {
         let name = node["metadata"]["name"].as_str().unwrap_or_default();
         post_condition(cluster, name, "True");
-        cluster.create(json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-            "metadata": {"name": name, "namespace": "kube-node-lease", "ownerReferences": [owner_reference(node)]},
+        cluster.create(object!("coordination.k8s.io/v1 Lease", {"name": name, "namespace": "kube-node-lease",
+            "ownerReferences": [owner_reference(node)],
             "spec": {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": now()}}));
         self.nodes.lock().unwrap().insert(name.to_owned(), Node { uid: uid(node).to_owned(), silent });
     }
@@ -138,8 +138,7 @@ impl Kubelet {
         if node.is_empty() {
             if let Some(node) = wanted_node(pod).filter(|node| !terminating && self.lives(node)) {
                 let target = json!({"apiVersion": "v1", "kind": "Node", "name": node});
-                let binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": metadata["name"]},
-                    "target": target});
+                let binding = object!("v1 Binding", {"name": metadata["name"], "target": target});
                 cluster.ask(&Method::POST, &format!("{path}/binding"), Some(("application/json", &binding)));
             }
             return;

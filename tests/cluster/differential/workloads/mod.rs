@@ -59,7 +59,7 @@ fn play(cases: &[Case]) {
     none_is_wrong(&reports);
 }
 
-/// Among others R9.1, R9.8, R9.22, R9.23, R9.24, R9.25, R9.26 and R9.36.
+/// Among others R9.1, R9.8, R9.18, R9.22, R9.23, R9.24, R9.25, R9.26 and R9.36.
 #[test]
 fn workloads_end_as_told() {
     let mut cases = Case::parse(QUICK);

@@ -97,9 +97,9 @@ impl Place {
             }
             "serviceaccount" => {
                 let tokens = (0..piece.number("tokens", 0)).map(|number| {
-                    json!({"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/service-account-token",
-                        "metadata": {"name": format!("{name}-token-{number}"), "namespace": self.namespace,
-                            "annotations": {"kubernetes.io/service-account.name": name}}})
+                    object!("v1 Secret", {"name": format!("{name}-token-{number}"), "namespace": self.namespace,
+                        "annotations": {"kubernetes.io/service-account.name": name},
+                        "type": "kubernetes.io/service-account-token"})
                 });
                 std::iter::once(self.named("v1", "ServiceAccount", piece, json!({}))).chain(tokens).collect()
             }
@@ -160,16 +160,15 @@ impl Place {
     /// A Node, and the Lease that its kubelet renews.
     fn node(&self, piece: &Piece) -> Vec<Value> {
         let name = self.global(&piece.name);
-        vec![json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels":
-            {"case": self.namespace}}})]
+        vec![object!("v1 Node", {"name": name, "labels": {"case": self.namespace}})]
     }
 
     /// A volume for a claim of this case. Its data is a folder that doesn't exist, which a controller can delete.
     fn volume(&self, piece: &Piece) -> Value {
         let name = self.global(&piece.name);
         let claim = json!({"kind": "PersistentVolumeClaim", "namespace": self.namespace, "name": piece.get("claim")});
-        let mut volume = json!({
-            "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
+        let mut volume = object!("v1 PersistentVolume", {
+            "name": name,
             "spec": {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "claimRef": claim,
                 "persistentVolumeReclaimPolicy": piece.get("reclaim").unwrap_or("Retain"), "storageClassName": "",
                 "hostPath": {"path": format!("/tmp/kubectl-gc-absent/{name}")}},
@@ -212,8 +211,7 @@ impl Place {
         let hook = json!({"name": format!("{name}.acme.io"), "clientConfig": {"url": "https://127.0.0.1:9/refuse"},
             "rules": [rule], "namespaceSelector": selector, "sideEffects": "None",
             "failurePolicy": piece.get("failure").unwrap_or("Fail"), "admissionReviewVersions": ["v1"]});
-        json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
-            "metadata": {"name": name}, "webhooks": [hook]})
+        object!("admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", {"name": name, "webhooks": [hook]})
     }
 
     fn job_spec(&self, piece: &Piece) -> Value {

@@ -1,7 +1,6 @@
 //! Owner references among custom resources and with built-in kinds; and kinds that are created and deleted.
 
 use http::Method;
-use serde_json::json;
 
 use super::kit::PATIENCE;
 use crate::{doctor::definition, plan::trial::Trial, sweep::seat::Seated};
@@ -55,7 +54,7 @@ pub fn a_kind_that_comes_and_goes_twice(seated: &Seated<'_>) {
 /// terminating.
 fn accepts_wheels(seated: &Seated<'_>, trial: &Trial<'_>) {
     let list = format!("/apis/odd.test/v1/namespaces/{}/wheels?dryRun=All", trial.namespace);
-    let wheel = json!({"apiVersion": "odd.test/v1", "kind": "Wheel", "metadata": {"name": "first"}});
+    let wheel = object!("odd.test/v1 Wheel", {"name": "first"});
     let accepted = || seated.cluster.ask(&Method::POST, &list, Some(("application/json", &wheel))).is_success();
     seated.cluster.wait_until("wheels to be accepted", PATIENCE, accepted);
 }
