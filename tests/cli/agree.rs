@@ -310,11 +310,11 @@ fn conditions_are_believed() {
         let namespace = object!(("v1", "Namespace"), "x", {"namespace": null, "deletionTimestamp": DELETED,
             "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Terminating", "conditions": conditions}});
         let said = conditions[0]["message"].as_str().unwrap();
-        let ran = on(&[namespace.clone()], "explain ns/x");
+        let ran = on(std::slice::from_ref(&namespace), "explain ns/x");
         says(&ran, &[&format!("{word}: Namespace/x is Terminating. The API server says why"), said]);
         says_not(&ran, &["the namespace is empty", "will be deleted", "nothing blocks"]);
         assert_eq!(ran.out.split("▲").next().unwrap().matches(said).count(), 1, "{ran}");
-        let told = document(&[namespace.clone()], "explain ns/x");
+        let told = document(std::slice::from_ref(&namespace), "explain ns/x");
         assert_eq!(told["explanations"][0]["end"]["state"], state, "{told:#}");
         let ran = on(&[namespace], "plan ns/x");
         says(&ran, &[&format!("{word}: "), "already being deleted; ", "the API server says: ", said]);
