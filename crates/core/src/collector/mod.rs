@@ -15,8 +15,6 @@ pub mod queue;
 mod restart;
 
 #[cfg(test)]
-mod decide_tests;
-#[cfg(test)]
 mod examine_tests;
 #[cfg(test)]
 mod orphan_tests;
