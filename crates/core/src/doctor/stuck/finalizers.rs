@@ -123,7 +123,7 @@ fn finding(
     mut objects: Vec<ObjectId>,
 ) -> Option<Finding> {
     let snapshot = case.snapshot();
-    objects.iter().for_each(|id| case.stage.read_what_may_name(&mut findings.wanted, *id));
+    case.stage.read_what_may_name(&mut findings.wanted, objects.iter().copied());
     let users = Users::of(case, holds, &objects);
     // Its controller runs, or nothing shows that a known controller doesn't.
     let expected = |(_, controller): &Hold| {

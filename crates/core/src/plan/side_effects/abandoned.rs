@@ -90,8 +90,9 @@ fn without_needed(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
     let gone: FxHashSet<ObjectId> = gone.into_iter().collect();
     let mut users = BTreeSet::new();
     let may_be_named = controllers::may_be_named(context.snapshot);
-    for id in gone.iter().copied().filter(|id| may_be_named(*id)) {
-        context.read_what_may_name(&mut plan.needs, id);
+    let named = || gone.iter().copied().filter(|id| may_be_named(*id));
+    context.read_what_may_name(&mut plan.needs, named());
+    for id in named() {
         users.extend(context.named_by(id).iter().copied().filter(|user| !gone.contains(user)));
     }
     let mut all = Vec::new();

@@ -146,11 +146,13 @@ impl SideEffects<'_, '_> {
             let (controllers, do_it) =
                 if unknown.len() == 1 { ("the controller", "does") } else { ("the controllers", "do") };
             let finalizers = unknown.join(" and ");
-            let listed = if resource.is_kubernetes() { Vec::new() } else { self.listed_or_marked(object) };
-            let mut claims = if resource.is_kubernetes() { Vec::new() } else { self.claims_left_below(object) };
+            let (listed, mut claims) = match resource.is_kubernetes() {
+                true => Default::default(),
+                false => (self.listed_or_marked(object), self.claims_left_below(object)),
+            };
             let is_claim = |id: &ObjectId| Some(snapshot.object(*id).resource) == self.context.built_in.claims;
-            claims
-                .extend(listed.iter().filter(|id| is_claim(id)).filter(|id| !claims.contains(id)).collect::<Vec<_>>());
+            let of_list = listed.iter().copied().filter(|id| is_claim(id) && !claims.contains(id));
+            claims.extend(of_list.collect::<Vec<_>>());
             if claims.is_empty() && !listed.is_empty() {
                 let message =
                     format!("what {controllers} of {finalizers} {do_it} is not known: it may delete what it lists");

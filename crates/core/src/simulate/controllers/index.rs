@@ -22,6 +22,8 @@ pub(crate) struct ControllerIndex {
     /// The workloads whose facts limit what they handle.
     pub(super) limited: OnceLock<Vec<ObjectId>>,
     pub(super) runs_in_a_cloud: OnceLock<bool>,
+    /// The kinds of each group.
+    pub(super) kinds: OnceLock<FxHashMap<String, Vec<ResourceId>>>,
     /// What names an object in its spec (R9.47).
     pub(super) named_by: OnceLock<FxHashMap<ObjectId, Vec<ObjectId>>>,
     /// Stands for all that are not judged.

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::{
-        ObjectId, Presence, Snapshot, Symbol,
+        ObjectId, Presence, ResourceId, Snapshot, Symbol,
         effects::{NamedObject, known_finalizer, known_users, may_need},
     },
     simulate::{context::SimContext, needs::Needs, state::Liveness},
@@ -87,23 +87,28 @@ impl SimContext<'_> {
         index.get(&object).map_or(&[], Vec::as_slice)
     }
 
-    /// Asks for what may name an object: most of that is where the object is. Where there is much, nothing is read.
-    pub(crate) fn read_what_may_name(&self, needs: &mut Needs, object: ObjectId) {
+    /// Asks for what may name one of these objects: most of that is where the object is. Where there is much, nothing
+    /// is read.
+    pub(crate) fn read_what_may_name(&self, needs: &mut Needs, objects: impl IntoIterator<Item = ObjectId>) {
         let snapshot = self.snapshot;
-        let (namespace, own) = (snapshot.object(object).namespace, snapshot.resource(object));
-        if namespace == Symbol::EMPTY {
-            return;
+        // Secrets are named from every group.
+        let mut groups: FxHashMap<Symbol, FxHashSet<&str>> = FxHashMap::default();
+        for id in objects {
+            let namespace = snapshot.object(id).namespace;
+            groups.entry(namespace).or_default().insert(&snapshot.resource(id).group);
         }
-        let may_name = |id: &ObjectId| {
-            let kind = snapshot.resource(*id);
-            let may_need = |finalizer: &Symbol| may_need(snapshot.text(*finalizer), &kind.group, &kind.kind);
-            *id != object
-                && (kind.group == own.group || own.kind == "Secret" && own.group.is_empty())
-                && snapshot.facts.policy(*id).is_none()
-                && snapshot.object(*id).finalizers.iter().any(may_need)
-        };
-        let unread: Vec<ObjectId> = self.in_namespace(namespace).iter().copied().filter(may_name).collect();
-        needs.evidence.extend(Some(unread).filter(|unread| unread.len() <= MOST_READ).into_iter().flatten());
+        groups.remove(&Symbol::EMPTY);
+        for (namespace, groups) in groups {
+            let may_name = |id: &ObjectId| {
+                let kind = snapshot.resource(*id);
+                let may_need = |finalizer: &Symbol| may_need(snapshot.text(*finalizer), &kind.group, &kind.kind);
+                (groups.contains("") || groups.contains(kind.group.as_str()))
+                    && snapshot.facts.policy(*id).is_none()
+                    && snapshot.object(*id).finalizers.iter().any(may_need)
+            };
+            let unread: Vec<ObjectId> = self.in_namespace(namespace).iter().copied().filter(may_name).collect();
+            needs.evidence.extend(Some(unread).filter(|unread| unread.len() <= MOST_READ).into_iter().flatten());
+        }
     }
 
     /// The object that another names, or surely names though it doesn't exist, if that matters to the other's
@@ -115,13 +120,12 @@ impl SimContext<'_> {
             other => other,
         };
         let own = snapshot.resource(by);
-        let secrets = snapshot.resources.by_group_kind("", "Secret").filter(|_| named.may_be_secret());
+        let all = self.controllers.kinds.get_or_init(|| kinds_of_groups(snapshot));
+        let of_group = |group: &str| all.get(group).map_or(&[][..], Vec::as_slice).iter().copied();
+        let kind_of = |id: &ResourceId| snapshot.resources.get(*id).kind.as_str();
+        let secrets = of_group("").find(|id| kind_of(id) == "Secret").filter(|_| named.may_be_secret());
         let is_of_group = named.group.is_empty() || named.group == own.group;
-        let in_group = snapshot
-            .resources
-            .iter()
-            .filter(|(_, kind)| is_of_group && kind.group == own.group && named.may_be(&kind.kind));
-        let kinds = in_group.map(|(id, _)| snapshot.resources.picked(id));
+        let kinds = of_group(&own.group).filter(|id| is_of_group && named.may_be(kind_of(id)));
         let mut missing = None;
         for kind in secrets.into_iter().chain(kinds) {
             let resource = snapshot.resources.get(kind);
@@ -217,6 +221,19 @@ impl SimContext<'_> {
             _ => controller,
         }
     }
+}
+
+/// The kinds of each group.
+fn kinds_of_groups(snapshot: &Snapshot) -> FxHashMap<String, Vec<ResourceId>> {
+    let mut kinds: FxHashMap<String, Vec<ResourceId>> = FxHashMap::default();
+    for (id, resource) in snapshot.resources.iter() {
+        let of_group = kinds.entry(resource.group.clone()).or_default();
+        let picked = snapshot.resources.picked(id);
+        if !of_group.contains(&picked) {
+            of_group.push(picked);
+        }
+    }
+    kinds
 }
 
 /// Whether a spec may name an object, and a controller need it.
