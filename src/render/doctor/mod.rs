@@ -21,12 +21,14 @@ use super::{
     picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View, section},
     plan::VerdictJson,
     sections::Heading,
-    states::LONGEST,
     words::full_name,
 };
 
 pub use text::CodesView;
 pub(super) use text::{Told, all_of_code, cures};
+
+/// The columns of a narrow terminal: what is worst must not run on.
+const NARROW: usize = 80;
 
 /// A diagnosis with what is needed to print it.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +103,7 @@ impl DoctorView<'_> {
         let joint = if findings.len() == 1 { ": " } else { "; the worst: " };
         let whole = format!("{counts}{joint}{}.", self.code_and_subject(worst));
         let short = format!("{counts}{joint}{}.", worst.code.name());
-        if visible(&whole).width() <= LONGEST { whole } else { short }
+        if visible(&whole).width() <= NARROW { whole } else { short }
     }
 
     /// The number of findings: `2 errors, 3 warnings, 1 note`. Empty if there is none.

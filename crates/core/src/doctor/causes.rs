@@ -43,6 +43,7 @@ pub(super) fn connect(case: &Case<'_>, calls: &[WebhookCall<'_>], findings: &mut
         // Each cause is then reported whatever the scope.
         let sufferers = findings[place].objects.clone();
         for cause in causes.keys() {
+            findings[*cause].is_cause = true;
             add(&mut findings[*cause].related, sufferers.iter().copied());
         }
         all.push((place, causes));

@@ -31,6 +31,8 @@ pub struct Finding {
     pub references: Vec<Reference>,
     /// The webhooks that it is about: their configurations, and their places there.
     pub(super) webhooks: Vec<(ObjectId, usize)>,
+    /// Whether another finding has this one as its cause.
+    pub(super) is_cause: bool,
     /// Other objects involved: the owner, what waits, the rest of a cycle.
     pub related: Vec<ObjectId>,
     /// When the delete of the first of the affected objects was requested, in seconds since 1970; `None` if none is
@@ -71,6 +73,7 @@ impl Finding {
             missing: BTreeMap::new(),
             references: Vec::new(),
             webhooks: Vec::new(),
+            is_cause: false,
             related: Vec::new(),
             since: None,
             message: String::new(),

@@ -101,8 +101,9 @@ pub fn in_progress(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
     going_on
 }
 
-/// The worst first, and first of these that no collector runs; then those with more affected objects; then by name.
-fn order<'f>(case: &Case<'f>, finding: &Finding) -> (Severity, bool, Reverse<usize>, Code, [&'f str; 3], String) {
+/// The worst first, and first of these that no collector runs, then the causes of others; then those with more affected
+/// objects; then by name.
+fn order<'f>(case: &Case<'f>, finding: &Finding) -> (Severity, [bool; 2], Reverse<usize>, Code, [&'f str; 3], String) {
     let snapshot = case.snapshot();
     let name = |id: &ObjectId| {
         let object = snapshot.object(*id);
@@ -111,7 +112,7 @@ fn order<'f>(case: &Case<'f>, finding: &Finding) -> (Severity, bool, Reverse<usi
     };
     (
         finding.severity,
-        finding.code != Code::CollectorStopped,
+        [finding.code != Code::CollectorStopped, !finding.is_cause],
         Reverse(finding.objects.len()),
         finding.code,
         finding.objects.first().map(name).unwrap_or_default(),

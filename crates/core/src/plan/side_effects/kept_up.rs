@@ -9,6 +9,8 @@ use crate::{
 use super::SideEffects;
 
 const API_SERVER: &str = "the API server";
+/// At most so many Services are read to find the one of an IPAddress.
+const MOST_SERVICES: usize = 100;
 /// Controllers of the controller manager.
 const ROOT_CA_PUBLISHER: &str = "the root CA publisher";
 const SERVICE_ACCOUNTS: &str = "the service account controller";
@@ -87,12 +89,17 @@ pub(super) fn kept_up(side_effects: &SideEffects<'_, '_>, needs: &mut Needs, obj
         // pkg/registry/core/service/ipallocator/controller/repairip.go:syncService
         ("networking.k8s.io", "IPAddress") => {
             let services = context.built_in.services.map_or(&[][..], |services| context.of_resource(services));
-            needs.facts.extend(services.iter().filter(|id| snapshot.facts.service(**id).is_none()));
             let has_it = |id: &&ObjectId| {
                 let facts = snapshot.facts.service(**id);
                 facts.is_some_and(|facts| facts.cluster_ips.iter().any(|address| address == name))
             };
-            services.iter().filter(has_it).any(stays).then_some(API_SERVER)?
+            let of = services.iter().find(has_it);
+            // An address goes with its Service, mostly. Which that is, only the Services say.
+            let unread = services.iter().filter(|id| snapshot.facts.service(**id).is_none());
+            if of.is_none() && unread.clone().count() <= MOST_SERVICES {
+                needs.facts.extend(unread);
+            }
+            of.filter(|service| stays(service)).map(|_| API_SERVER)?
         }
         _ => match kept_up_by(&snapshot.resources, resource, namespace, name) {
             Some(by) => by,
