@@ -513,13 +513,21 @@ async fn what_an_interrupted_run_left_undone_is_to_be_created() {
         assert!(restored.iter().all(|it| it.outcome == Outcome::AlreadyBack), "{restored:?}");
         [restored[0].to_do, restored[1].to_do]
     };
+    let owner = objects()[1]["metadata"]["ownerReferences"].clone();
     let mut undone = [ToDo { status: true, references: false }, ToDo::default()];
     undone[closing].references = true;
+    let without = |item: usize, references: &Value| if item == closing { json!([]) } else { references.clone() };
+    let (of_shop, of_settings) = (without(0, &circle), without(1, &owner));
+    assert_eq!(
+        to_do(copy("old-shop", json!({}), of_shop), copy("old-settings", json!(null), of_settings)).await,
+        undone
+    );
+    // One that was restored before its owner lacks its reference, too.
+    undone.iter_mut().for_each(|to_do| to_do.references = true);
     assert_eq!(
         to_do(copy("old-shop", json!({}), json!([])), copy("old-settings", json!(null), json!([]))).await,
         undone
     );
-    let owner = objects()[1]["metadata"]["ownerReferences"].clone();
     let done = to_do(copy("old-shop", json!({"ready": true}), circle), copy("old-settings", json!(null), owner)).await;
     assert_eq!(done, [ToDo::default(), ToDo::default()]);
 }
