@@ -10,7 +10,7 @@ use crate::{
     simulate::{
         COLLECTOR_OVERDUE, Liveness, Needs, OutcomeKind, Projection, SimContext, is_removed_by_controller_manager,
         liveness::of_controller_manager,
-        obstacles::{Operation, WebhookCall},
+        obstacles::{Operation, WebhookCall, bound_policies},
     },
     tree::ResolvedReference,
     wording::{age, count},
@@ -485,9 +485,10 @@ fn stopped(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn], probed: Probed, 
 
 /// What is asked before these writes: one of them may refuse.
 fn suspects(case: &Case<'_>, calls: &[WebhookCall<'_>], needs: &mut Needs, turns: &[Turn]) -> Vec<String> {
+    let policies = bound_policies(case.stage, needs);
     let mut names: Vec<String> = Vec::new();
     for turn in turns {
-        for name in who_may_refuse(case, calls, needs, turn.object, turn.write.operation()) {
+        for name in who_may_refuse(case, calls, &policies, turn.object, turn.write.operation()) {
             if !names.contains(&name) {
                 names.push(name);
             }

@@ -2,10 +2,7 @@
 
 use crate::{
     model::ObjectId,
-    simulate::{
-        Needs,
-        obstacles::{BoundPolicy, Called, Operation, WebhookCall, bound_policies},
-    },
+    simulate::obstacles::{BoundPolicy, Called, Operation, WebhookCall},
 };
 
 use super::case::{Case, sorted};
@@ -14,11 +11,10 @@ use super::case::{Case, sorted};
 pub(super) fn who_may_refuse(
     case: &Case<'_>,
     calls: &[WebhookCall<'_>],
-    needs: &mut Needs,
+    policies: &[BoundPolicy<'_>],
     object: ObjectId,
     operation: Operation,
 ) -> Vec<String> {
-    let policies = bound_policies(case.stage, needs);
     let judges =
         |policy: &&BoundPolicy<'_>| !policy.mutates && policy.judges(case.stage, object, operation) != Called::No;
     // A policy may be bound more than once.

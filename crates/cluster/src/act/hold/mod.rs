@@ -227,11 +227,12 @@ pub async fn hold(
 /// Whether the object of a record is held and Terminating.
 async fn waits(connection: &Connection, record: &HoldRecord) -> bool {
     let there = get(connection, &path_of(&record.about.path, &record.about.identity)).await;
-    there.is_ok_and(|there| {
-        there.is_some_and(|there| {
-            uid(&there) == record.about.identity.uid && is_terminating(&there) && held(&there) == Some(Held::Waits)
-        })
-    })
+    there.is_ok_and(|there| there.is_some_and(|there| is_waiting(&there, record)))
+}
+
+/// Whether this is the object of a record, held and Terminating.
+fn is_waiting(there: &Value, record: &HoldRecord) -> bool {
+    uid(there) == record.about.identity.uid && is_terminating(there) && held(there) == Some(Held::Waits)
 }
 
 /// Adds the finalizers and deletes the object. Returns whether it was held before.
@@ -273,11 +274,7 @@ async fn delete_held(connection: &Connection, record: &HoldRecord, grace: Option
         }
     }
     match get(connection, &path).await.map_err(|failure| HoldFailure::failed("reading it", &failure))? {
-        Some(there)
-            if uid(&there) == about.identity.uid && is_terminating(&there) && held(&there) == Some(Held::Waits) =>
-        {
-            Ok(false)
-        }
+        Some(there) if is_waiting(&there, record) => Ok(false),
         _ => Err(HoldFailure::Unstable),
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     model::{ObjectId, ResourceId, Symbol, effects::Severity},
     simulate::{
         BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Needs, Projection, SimContext, State,
-        obstacles::{Operation, webhook_calls},
+        obstacles::{Operation, bound_policies, webhook_calls},
     },
     wording::some_of,
 };
@@ -144,9 +144,11 @@ fn finding(
     let is_late = state == State::Waiting
         && progress.waits_for.is_empty()
         && objects.iter().all(|id| case.has_been_terminating(*id, COLLECTOR_OVERDUE));
-    let calls = webhook_calls(case.stage, wanted);
     let asked = match is_late {
-        true => who_may_refuse(case, &calls, wanted, first, Operation::Update),
+        true => {
+            let (calls, policies) = (webhook_calls(case.stage, wanted), bound_policies(case.stage, wanted));
+            who_may_refuse(case, &calls, &policies, first, Operation::Update)
+        }
         false => Vec::new(),
     };
     let may_refuse = match asked.as_slice() {

@@ -132,8 +132,7 @@ impl Fact {
         let required = if let Fact::Workload(facts) = self { facts.requires.as_slice() } else { &[] };
         required.iter().for_each(|required| each(required.parts()[2]));
         let inventory = if let Fact::Policy(facts) = self { facts.inventory.as_deref() } else { None };
-        let inventory = inventory.into_iter().flat_map(|inventory| &inventory.objects);
-        for object in inventory {
+        for object in inventory.into_iter().flat_map(|inventory| &inventory.objects) {
             each(&object.namespace);
             each(&object.name);
         }
