@@ -11,7 +11,7 @@ use crate::{
 };
 use gc_cluster::archive::header_of;
 use gc_core::{
-    command_line::{Kubectl, ShellCommand, object_word},
+    command_line::{Kubectl, ShellCommand, word_of},
     model::{Mapping, ObjectId, Snapshot},
     wording::{count, thousands},
 };
@@ -97,9 +97,7 @@ fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, k
 pub(super) fn bring_back(from: &[String], snapshot: &Snapshot, id: ObjectId) -> Option<ShellCommand> {
     let [path] = from else { return None };
     let header = header_of(Path::new(path))?;
-    let object = snapshot.object(id);
-    let resource = snapshot.resources.get(object.resource);
-    let word = object_word(&resource.plural, &resource.group, snapshot.text(object.name))?;
+    let word = word_of(snapshot, id)?;
     let kubectl = ConnectionArgs::default().kubectl_in(&header.context);
     Some(kubectl.plugin("restore").file(path).args([word]))
 }

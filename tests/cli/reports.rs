@@ -312,7 +312,11 @@ fn what_belongs_to_an_object_may_be_missing_from_a_dump() {
     let list = json!({"apiVersion": "v1", "kind": "List", "items": [bound, another]}).to_string();
     let path = write(folder.path(), "claim.json", &list);
     let ran = gc(&["plan", "pvc/data", "-n", "shop", "--deny-effect=data-loss", "--from", &path]);
-    assert!(ran.code == 2 && ran.out.contains("its volume could not be read: the data may be destroyed"), "{ran}");
+    assert!(
+        ran.code == 2
+            && ran.out.contains("its volume PersistentVolume/pv-0 could not be read: the data may be destroyed"),
+        "{ran}"
+    );
     // Nothing proves that the claim of a bound volume is gone.
     let volume = json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata":
         {"name": "pv-1", "uid": "pv", "finalizers": ["kubernetes.io/pv-protection"]}, "spec": {"claimRef":

@@ -223,3 +223,62 @@ fn what_a_spec_names_is_missing() {
     says(&on(&objects, "doctor"), &["WARNING", lacks]);
     says(&on(&objects, "explain pgusers/app -n vault"), &[lacks]);
 }
+
+/// A workload that only may be the controller loses the right as one that is known does; another that may be it, too,
+/// keeps it.
+#[test]
+fn what_may_be_the_operator_loses_its_rights_too() {
+    let called = |name: &str| {
+        let mut may_be = operator();
+        may_be["metadata"]["name"] = json!(name);
+        may_be["metadata"]["uid"] = json!(name);
+        may_be
+    };
+    let mut cluster = cluster(json!({}));
+    cluster["metadata"]["managedFields"] = json!([]);
+    let with = |more: &[Value], what: &str| {
+        let objects = [namespace(json!({})), cluster.clone(), called("acme-operator"), account(), at_ten()];
+        on(&[&objects[..], more].concat(), &format!("plan {what}"))
+    };
+    let here = gives("Role", "pg", "patch", "pgclusters");
+    let lost =
+        "Deployment/acme-operator, which may be its controller, loses the right to change it: RoleBinding/pg goes";
+    let ran = with(&here, "ns/vault");
+    says(&ran, &["DEPENDS: ", lost, "delete first, while Deployment/acme-operator has what it needs"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    let stays = ["PgCluster/orders", "stays, and may not be deletable any more: what lets the controller"];
+    says(&with(&here, "rolebinding/pg -n vault"), &stays);
+    let everywhere = gives("ClusterRole", "pg", "update", "pgclusters");
+    let mut other = called("acme-operator-2");
+    other["spec"]["template"] = json!({"spec": {"serviceAccountName": "other"}});
+    for kept in [&everywhere[..], &[other]] {
+        says_not(&with(&[&here[..], kept].concat(), "ns/vault"), &["loses the right"]);
+    }
+}
+
+/// Who has no right to change an object never removes its finalizer: that is why it hangs.
+#[test]
+fn who_has_no_right_now_is_named() {
+    let deleted = cluster(json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}));
+    let has_none = "Its controller has no right to change it: no role lets operators/pg, its ServiceAccount, patch \
+                    pgclusters.postgres.acme.io.";
+    let with = |more: &[Value], command: &str| {
+        let objects = [namespace(json!({})), deleted.clone(), operator(), account(), at_ten()];
+        on(&[&objects[..], more].concat(), command)
+    };
+    // A binding to a role that gives something else, or in another namespace.
+    let [role, mut elsewhere] = gives("Role", "pg", "patch", "pgclusters");
+    elsewhere["metadata"]["namespace"] = json!("operators");
+    let others = [gives("ClusterRole", "all", "list", "pgclusters"), [role, elsewhere]].concat();
+    let ran = with(&others, "doctor");
+    says(&ran, &["slow-finalizer", has_none]);
+    says(&with(&others, "explain pgcluster/orders -n vault"), &[has_none]);
+    says(&with(&others, "plan pgcluster/orders -n vault"), &["DEPENDS: ", "runs, but has no right to change it"]);
+    for given in [gives("Role", "mine", "patch", "pgclusters"), gives("ClusterRole", "mine", "update", "*")] {
+        says_not(&with(&[&others[..], &given].concat(), "doctor"), &["has no right"]);
+    }
+    // What was not read may give it: here, the ClusterRole.
+    let partial = [&[deleted.clone(), operator()], &others[1..]].concat();
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": partial});
+    says_not(&with_input(&["doctor", "--from", "-"], list.to_string()), &["has no right"]);
+}

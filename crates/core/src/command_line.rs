@@ -8,7 +8,10 @@ use std::{
 
 use serde::{Serialize, Serializer};
 
-use crate::escape::visible;
+use crate::{
+    escape::visible,
+    model::{ObjectId, Snapshot},
+};
 
 #[cfg(test)]
 mod tests;
@@ -262,6 +265,12 @@ pub fn quoted(word: &str) -> Cow<'_, str> {
 pub fn object_word(of_type: &str, group: &str, name: &str) -> Option<String> {
     let type_name = type_name(of_type, group).filter(|_| is_path_segment(name))?;
     Some(format!("{type_name}/{name}"))
+}
+
+/// `TYPE/NAME` of an object.
+pub fn word_of(snapshot: &Snapshot, id: ObjectId) -> Option<String> {
+    let resource = snapshot.resource(id);
+    object_word(resource.type_word(), &resource.group, snapshot.name(id))
 }
 
 /// `plural.group`; none if no API server can serve such a type.

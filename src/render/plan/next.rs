@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::render::sections::Said;
 use gc_core::{
-    command_line::{ShellCommand, object_word},
+    command_line::{ShellCommand, word_of},
     model::{
         Gap, GapKind, HOLD, ObjectId, Symbol, UNCANCELLED,
         effects::{EffectKind, Policy, known_users},
@@ -747,6 +747,5 @@ fn command_about(view: &PlanView<'_>, verb: &'static str, objects: &[ObjectId]) 
 
 /// `deployments.apps/web`
 fn kubectl_name(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
-    let resource = view.snapshot.resource(object);
-    object_word(&resource.plural, &resource.group, view.snapshot.name(object))
+    word_of(view.snapshot, object)
 }

@@ -351,9 +351,11 @@ fn doubt(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
     Some(part.listed())
 }
 
-/// The reasons why something is not certain, the first of which an UNSURE verdict says.
+/// The reasons why something is not certain, the first of which an UNSURE verdict says: what may be lost comes first.
 fn doubts(verdict: &Verdict) -> impl Iterator<Item = &VerdictReason> {
-    verdict.reasons.iter().filter(|reason| reason.result == VerdictResult::Unsure)
+    let all = || verdict.reasons.iter().filter(|reason| reason.result == VerdictResult::Unsure);
+    let is_loss = |reason: &&VerdictReason| reason.kind == ReasonKind::Open(Uncertainty::Effect);
+    all().filter(is_loss).chain(all().filter(move |reason| !is_loss(reason)))
 }
 
 /// What is not certain and stands in no verdict, a sentence each.
@@ -749,7 +751,15 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
             format!("{objects} {stays} Terminating until {}", until_both_ends(view))
         }
         ReasonKind::Open(Uncertainty::Effect) => {
-            format!("what is lost with {} is not known", view.by_kind(reason.objects.iter().copied()))
+            let is_data =
+                |id: &ObjectId| view.effects_of(*id).any(|effect| effect.at_worst == Some(EffectKind::DataLost));
+            match reason.objects.as_slice() {
+                [one] if is_data(one) => format!("{} may lose its data", view.name(*one)),
+                all if all.iter().all(is_data) => {
+                    format!("{} may lose their data", view.by_kind(all.iter().copied()))
+                }
+                all => format!("what is lost with {} is not known", view.by_kind(all.iter().copied())),
+            }
         }
         ReasonKind::Open(Uncertainty::Gap)
             if let [definition] = reason.objects.as_slice()

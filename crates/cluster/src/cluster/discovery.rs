@@ -266,6 +266,7 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
                     verbs: described.verbs,
                     has_status: described.subresources.iter().any(|it| it.subresource == "status"),
                     shares_kind: false,
+                    doubtful_plural: false,
                 });
             }
         }
@@ -341,6 +342,7 @@ fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Res
         .map(|described| Resource {
             has_status: with_status.contains(&described.name),
             shares_kind: false,
+            doubtful_plural: false,
             group: group.to_owned(),
             version: version.to_owned(),
             plural: described.name,

@@ -190,11 +190,13 @@ fn guessed(seen: &Seen, taken: &FxHashSet<String>) -> Resource {
     while taken.contains(&plural) {
         plural.push_str("-2");
     }
+    let singular = seen.kind.to_lowercase();
     Resource {
         group: seen.group.clone(),
         version: seen.version.clone(),
+        doubtful_plural: singular.ends_with(['s', 'y']),
         plural,
-        singular: seen.kind.to_lowercase(),
+        singular,
         kind: seen.kind.clone(),
         short_names: Vec::new(),
         categories: Vec::new(),

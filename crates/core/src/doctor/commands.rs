@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
 use crate::{
-    command_line::{Kubectl, ShellCommand, is_api_version, object_word},
+    command_line::{Kubectl, ShellCommand, is_api_version, object_word, word_of},
     graph::OwnerGraph,
     model::{
         Mapping, ObjectId, Reference, ResourceId, Snapshot, Symbol,
@@ -33,7 +33,7 @@ pub struct Commands<'a> {
     pub guarded: bool,
 }
 
-impl Commands<'_> {
+impl<'a> Commands<'a> {
     /// Whether an object waits for dependents, and some may be among what could not be read.
     fn may_wait_for_hidden(self, id: ObjectId) -> bool {
         self.guarded && !self.snapshot.may_hide_blockers(&[id]).is_empty()
@@ -45,15 +45,13 @@ impl Commands<'_> {
         let resource = self.snapshot.resources.get(object.resource);
         self.kubectl
             .verb(verb)
-            .object(&resource.plural, &resource.group, self.snapshot.text(object.name))?
+            .object(resource.type_word(), &resource.group, self.snapshot.text(object.name))?
             .in_namespace(self.snapshot.text(object.namespace))
     }
 
     /// `deployments.apps/web`
     pub(super) fn word(self, id: ObjectId) -> Option<String> {
-        let object = self.snapshot.object(id);
-        let resource = self.snapshot.resources.get(object.resource);
-        object_word(&resource.plural, &resource.group, self.snapshot.text(object.name))
+        word_of(self.snapshot, id)
     }
 
     /// Whether a command names this object.
@@ -251,16 +249,15 @@ impl Commands<'_> {
     /// Makes a PersistentVolume keep its data when its claim goes, or a VolumeSnapshotContent when its VolumeSnapshot
     /// goes.
     pub fn retain(self, holder: ObjectId) -> Option<ShellCommand> {
-        let field = if self.is_volume(holder) { "persistentVolumeReclaimPolicy" } else { "deletionPolicy" };
-        self.merge(holder, &json!({"spec": {field: "Retain"}}))
+        match self.volume(holder) {
+            Some(_) => self.retain_all(&[holder]),
+            None => self.merge(holder, &json!({"spec": {"deletionPolicy": "Retain"}})),
+        }
     }
 
     /// The same for several PersistentVolumes, in one command.
     pub fn retain_all(self, volumes: &[ObjectId]) -> Option<ShellCommand> {
-        let word = |volume: &ObjectId| {
-            let name = self.snapshot.text(self.snapshot.object(*volume).name);
-            object_word("persistentvolumes", "", name).filter(|_| self.is_volume(*volume))
-        };
+        let word = |holder: &ObjectId| object_word("persistentvolumes", "", self.volume(*holder)?);
         let words: Option<Vec<String>> = volumes.iter().map(word).collect();
         let fields = json!({"spec": {"persistentVolumeReclaimPolicy": "Retain"}});
         Some(self.kubectl.verb("patch").args(words?).args(["--type=merge", "-p", &fields.to_string()]))
@@ -279,14 +276,27 @@ impl Commands<'_> {
 
     /// Whether [`Self::retain`] is for it.
     pub fn holds_data(self, id: ObjectId) -> bool {
-        let resource = self.snapshot.resources.get(self.snapshot.object(id).resource);
+        let resource = self.snapshot.resource(id);
         self.is_volume(id) || resource.group == "snapshot.storage.k8s.io" && resource.kind == "VolumeSnapshotContent"
     }
 
-    /// Whether it is a PersistentVolume, of what holds data.
+    /// Whether it stands for a PersistentVolume, of what holds data.
     pub fn is_volume(self, id: ObjectId) -> bool {
-        let resource = self.snapshot.resources.get(self.snapshot.object(id).resource);
-        resource.group.is_empty() && resource.kind == "PersistentVolume"
+        self.volume(id).is_some()
+    }
+
+    /// The name of a PersistentVolume, or of that which a claim names and which was not read.
+    fn volume(self, id: ObjectId) -> Option<&'a str> {
+        let resource = self.snapshot.resource(id);
+        match resource.kind.as_str() {
+            "PersistentVolume" if resource.group.is_empty() => Some(self.snapshot.name(id)),
+            "PersistentVolumeClaim" if resource.group.is_empty() => {
+                let named = self.snapshot.facts.claim(id)?.volume.as_deref()?;
+                let volumes = self.snapshot.resources.by_group_kind("", "PersistentVolume")?;
+                self.snapshot.look_up_named(volumes, "", named).object().is_none().then_some(named)
+            }
+            _ => None,
+        }
     }
 
     /// Sets fields of an object, or removes them if they are null.

@@ -54,6 +54,10 @@ pub struct Resource {
     /// Whether one of Kubernetes' own kinds that is served has the same name.
     #[serde(skip)]
     pub shares_kind: bool,
+    /// Whether the plural is a guess that is often wrong, of a dump without its CRD: `ServiceDefaults` have no plural of
+    /// their own, and `Gateway` has `gateways`.
+    #[serde(skip)]
+    pub doubtful_plural: bool,
 }
 
 impl Resource {
@@ -99,6 +103,11 @@ impl Resource {
             true => Cow::Owned(format!("{}.{}", self.kind, self.group)),
             false => Cow::Borrowed(&self.kind),
         }
+    }
+
+    /// What commands call it: its plural, or its singular if the plural is a doubtful guess.
+    pub fn type_word(&self) -> &str {
+        if self.doubtful_plural { &self.singular } else { &self.plural }
     }
 
     /// `group/version`, or `version` for the core group.

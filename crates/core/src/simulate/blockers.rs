@@ -95,7 +95,7 @@ pub(crate) fn unfinished_by_sweep(world: &World<'_, '_>) -> Vec<ObjectId> {
 fn inspect_terminating(
     world: &mut World<'_, '_>,
     object: ObjectId,
-    gone: &Gone<'_>,
+    gone: &Gone<'_, '_>,
     controllers: &mut Controllers,
 ) -> (Vec<ObjectId>, Vec<BlockedBy>, Option<State>) {
     let Some(stored) = world.stored(object) else { return Default::default() };
@@ -317,15 +317,15 @@ fn state_by(controller: &FinalizerController) -> State {
 }
 
 /// What this course has removed that controllers need.
-struct Gone<'a> {
-    rights: RightsGone<'a>,
+struct Gone<'c, 'a> {
+    rights: RightsGone<'c, 'a>,
     /// Whether a spec may name something of it (R9.47).
     may_be_named: bool,
 }
 
 /// What this course has removed that controllers need. The API server heeds no ServiceAccount that is Terminating
 /// (kubernetes/kubernetes pkg/serviceaccount/claims.go: Validate).
-fn gone<'c>(world: &World<'c, '_>) -> Gone<'c> {
+fn gone<'c, 'a>(world: &World<'c, 'a>) -> Gone<'c, 'a> {
     let context = world.context;
     let is_gone = |id: &ObjectId| match world.stored(*id) {
         Some(stored) => {
@@ -338,7 +338,7 @@ fn gone<'c>(world: &World<'c, '_>) -> Gone<'c> {
     let touched = world.touched();
     let may_be_named = touched.iter().copied().any(may_be_named(context.snapshot));
     let gone = touched.into_iter().filter(is_gone);
-    let rights = RightsGone::of(context.snapshot, context.built_in, |resource| context.of_resource(resource), gone);
+    let rights = RightsGone::of(context, gone);
     Gone { rights, may_be_named }
 }
 
@@ -347,7 +347,7 @@ fn controller_in_the_end(
     world: &mut World<'_, '_>,
     object: ObjectId,
     finalizer: Symbol,
-    gone: &Gone<'_>,
+    gone: &Gone<'_, '_>,
 ) -> Arc<FinalizerController> {
     let question = Question { object, finalizer, exact: false };
     let mut controller = finalizer_controller(world.context, &mut world.needs, &question);
@@ -362,19 +362,19 @@ fn controller_in_the_end(
     let goes = |id: &ObjectId| was_leaving(id) || world.stored(*id).is_none_or(|stored| stored.terminating);
     // A namesake that does not run is no substitute.
     let is_known = !controller.running.is_empty();
-    let workloads = if is_known { &controller.running } else { &controller.may_be };
+    let workloads = controller.acting();
     if !matches!(controller.liveness, Liveness::Alive(_) | Liveness::Unknown(_))
         || workloads.is_empty()
         || !workloads.iter().all(goes)
         || !is_known && workloads.iter().all(was_leaving)
     {
         let is_alive = matches!(controller.liveness, Liveness::Alive(_));
-        let taken = gone.rights.taken(&mut world.needs.evidence, workloads, object).filter(|_| is_alive && is_known);
-        if let Some(taken) = taken {
-            let liveness = Liveness::Unknown(taken.in_words(snapshot, workloads));
-            return Arc::new(FinalizerController { liveness, loses: taken.by, paused: None, ..(*controller).clone() });
-        }
         if is_alive || !workloads.is_empty() && matches!(controller.liveness, Liveness::Unknown(_)) {
+            let may_act = is_alive == is_known;
+            let taken = gone.rights.taken(&mut world.needs.evidence, workloads, object).filter(|_| may_act);
+            if let Some(taken) = taken {
+                return Arc::new(controller.without_rights(snapshot, taken));
+            }
             if gone.may_be_named {
                 world.context.read_what_it_names(&mut world.needs, object, finalizer);
             }

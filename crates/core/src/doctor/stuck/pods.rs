@@ -19,7 +19,7 @@ use super::concern::{Concern, waiting_for, waits};
 pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let Some(pods) = case.stage.built_in.pods else { return };
-    let mut groups: BTreeMap<(String, String, Option<Collected>), Vec<ObjectId>> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, String, Option<Collected>, bool), Vec<ObjectId>> = BTreeMap::new();
     let mut world = World::at_rest(case.stage);
     for id in case.stage.of_resource(pods).iter().copied() {
         let object = snapshot.object(id);
@@ -48,11 +48,17 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
             Kubelet::Absent | Kubelet::OutOfService => Some(Collected::Soon),
             _ => None,
         };
-        groups.entry((node, why, collected)).or_default().push(id);
+        let runs = matches!(seen, Liveness::Alive(_));
+        groups.entry((node, why, collected, runs)).or_default().push(id);
     }
     findings.wanted.add(&world.needs);
-    for ((node, message, collected), objects) in groups {
-        findings.explain(finding(case, &node, message, collected, objects));
+    for ((node, message, collected, runs), objects) in groups {
+        let mut finding = finding(case, &node, message, collected, objects);
+        // Least harm first: its containers most likely run.
+        if runs {
+            finding.remedies.reverse();
+        }
+        findings.explain(finding);
     }
 }
 

@@ -11,9 +11,7 @@ use crate::{
         note::{Note, NoteKind},
         outcome::{Outcome, OutcomeKind, Plan},
     },
-    simulate::{
-        BlockedBy, FinalizerController, Liveness, SimContext, Start, State, controllers, controllers::Question,
-    },
+    simulate::{BlockedBy, FinalizerController, SimContext, Start, State, controllers, controllers::Question},
 };
 
 /// An object, its finalizer, who removes that, and what is said of it.
@@ -62,7 +60,7 @@ fn without_controller(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
 /// What is held by finalizers whose controllers run, and lose what lets them change these objects (R9.46).
 fn without_rights(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
     let gone = from_what_stays(context, plan, deleted(plan)).into_iter();
-    let rights = controllers::RightsGone::of(context.snapshot, context.built_in, |all| context.of_resource(all), gone);
+    let rights = controllers::RightsGone::of(context, gone);
     if rights.is_empty() {
         return Vec::new();
     }
@@ -73,10 +71,10 @@ fn without_rights(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
     let going: FxHashSet<ObjectId> = deleted(plan).map(|outcome| outcome.object).collect();
     let mut all = Vec::new();
     for (object, finalizer, controller) in controllers::held_by_these(context, &mut plan.needs, &workloads) {
-        let is_gone = controller.running.iter().all(|workload| going.contains(workload));
-        if let Some(taken) = rights.taken(&mut plan.needs.evidence, &controller.running, object).filter(|_| !is_gone) {
-            let liveness = Liveness::Unknown(taken.in_words(context.snapshot, &controller.running));
-            let controller = FinalizerController { liveness, loses: taken.by, ..(*controller).clone() };
+        let acting = controller.acting();
+        let is_gone = acting.iter().all(|workload| going.contains(workload));
+        if let Some(taken) = rights.taken(&mut plan.needs.evidence, acting, object).filter(|_| !is_gone) {
+            let controller = controller.without_rights(context.snapshot, taken);
             all.push((object, finalizer, Arc::new(controller), NoteKind::WithoutRights));
         }
     }

@@ -49,7 +49,10 @@ impl SideEffects<'_, '_> {
             Referenced::Object(volume) => volume,
             Referenced::Nothing => return,
             Referenced::Unknown => {
-                self.add_unread(claim, lost, "its volume could not be read: the data may be destroyed", None);
+                let named = self.context.snapshot.facts.claim(claim).and_then(|facts| facts.volume.as_deref());
+                let named = named.map(|name| format!(" PersistentVolume/{name}")).unwrap_or_default();
+                let unread = format!("its volume{named} could not be read: the data may be destroyed");
+                self.add_unread(claim, lost, unread, None);
                 return;
             }
         };

@@ -26,6 +26,8 @@ pub(crate) struct ControllerIndex {
     pub(super) kinds: OnceLock<FxHashMap<String, Vec<ResourceId>>>,
     /// What names an object in its spec (R9.47).
     pub(super) named_by: OnceLock<FxHashMap<ObjectId, Vec<ObjectId>>>,
+    /// The RoleBindings of each namespace.
+    pub(super) role_bindings: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
     /// Stands for all that are not judged.
     pub(super) too_many: OnceLock<Arc<FinalizerController>>,
 }

@@ -72,6 +72,7 @@ pub(crate) fn finalizer_controller(
     let mut controller = judged(context, needs, question);
     if context.snapshot.object(object).terminating() {
         context.read_what_it_names(needs, object, finalizer);
+        controller = without_rights(context, needs, controller, object);
     }
     controller = context.without_what_is_missing(controller, object, finalizer);
     if context.leaving_namespace_of(object).is_some() {
@@ -88,6 +89,20 @@ pub(crate) fn finalizer_controller(
             let liveness = Liveness::Unknown(paused.pause.in_words() + &with.unwrap_or_default());
             Arc::new(FinalizerController { liveness, paused: Some(paused), ..(*controller).clone() })
         }
+        None => controller,
+    }
+}
+
+/// The same controller, with what it lacks if nothing lets any of its workloads change the object.
+fn without_rights(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    controller: Arc<FinalizerController>,
+    object: ObjectId,
+) -> Arc<FinalizerController> {
+    let mut missing = controller.acting().iter().map(|workload| RightsGone::missing(context, needs, *workload, object));
+    match missing.next().flatten().filter(|_| missing.all(|other| other.is_some())) {
+        Some(lacks) => Arc::new(FinalizerController { lacks: Some(lacks), ..(*controller).clone() }),
         None => controller,
     }
 }

@@ -5,23 +5,22 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    model::{ObjectId, Presence, ResourceId, Snapshot, Symbol, facts::Required},
+    model::{ObjectId, Presence, Snapshot, Symbol, facts::Required},
     wording::some_of,
 };
 
-use super::super::built_in::BuiltIn;
+use super::{
+    super::{built_in::BuiltIn, context::SimContext, needs::Needs},
+    controller::FinalizerController,
+};
 
 /// At most this many objects are named in one sentence.
 const NAMED: usize = 2;
 
 /// The ServiceAccounts, roles and bindings that are gone once a delete is through.
-pub(crate) struct RightsGone<'a> {
-    snapshot: &'a Snapshot,
-    built_in: BuiltIn,
+pub(crate) struct RightsGone<'c, 'a> {
+    context: &'c SimContext<'a>,
     gone: FxHashSet<ObjectId>,
-    /// The ClusterRoleBindings, and the RoleBindings of each namespace; empty if nothing is gone.
-    everywhere: &'a [ObjectId],
-    bindings: FxHashMap<Symbol, Vec<ObjectId>>,
 }
 
 /// What takes the right to change an object from its controller.
@@ -33,20 +32,22 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// What these workloads lose, and because of what.
-    pub(crate) fn in_words(&self, snapshot: &Snapshot, workloads: &[ObjectId]) -> String {
+    /// What a controller loses, and because of what.
+    pub(crate) fn in_words(&self, snapshot: &Snapshot, controller: &FinalizerController) -> String {
         let names = |all: &[ObjectId]| {
             let names: Vec<String> = all.iter().map(|id| snapshot.short_name(*id)).collect();
             some_of(names, NAMED)
         };
+        let workloads = controller.acting();
         let lose = match (self.is_certain, workloads.len()) {
             (false, _) => "may lose",
             (true, 1) => "loses",
             (true, _) => "lose",
         };
         let go = if self.by.len() == 1 { "goes" } else { "go" };
+        let doubt = if controller.running.is_empty() { ", which may be its controller," } else { "" };
         let (who, what) = (names(workloads), names(&self.by));
-        format!("{who} {lose} the right to change it: {what} {go} in this delete, too")
+        format!("{who}{doubt} {lose} the right to change it: {what} {go} in this delete, too")
     }
 }
 
@@ -58,25 +59,35 @@ enum Gives {
     No,
 }
 
-impl<'a> RightsGone<'a> {
-    /// Of what goes, what rights depend on. `of_resource`: all objects of a resource.
-    pub(crate) fn of(
-        snapshot: &'a Snapshot,
-        built_in: BuiltIn,
-        of_resource: impl Fn(ResourceId) -> &'a [ObjectId],
-        going: impl Iterator<Item = ObjectId>,
-    ) -> Self {
-        let BuiltIn { accounts, roles, cluster_roles, role_bindings, cluster_role_bindings, .. } = built_in;
+impl<'c, 'a> RightsGone<'c, 'a> {
+    /// Of what goes, what rights depend on.
+    pub(crate) fn of(context: &'c SimContext<'a>, going: impl Iterator<Item = ObjectId>) -> Self {
+        let BuiltIn { accounts, roles, cluster_roles, role_bindings, cluster_role_bindings, .. } = context.built_in;
         let kinds = [accounts, roles, cluster_roles, role_bindings, cluster_role_bindings];
-        let gone: FxHashSet<ObjectId> =
-            going.filter(|id| kinds.contains(&Some(snapshot.object(*id).resource))).collect();
-        let all = |kind: Option<ResourceId>| kind.filter(|_| !gone.is_empty()).map_or(&[][..], &of_resource);
-        let everywhere = all(cluster_role_bindings);
-        let mut bindings: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
-        for binding in all(role_bindings) {
-            bindings.entry(snapshot.object(*binding).namespace).or_default().push(*binding);
-        }
-        RightsGone { snapshot, built_in, gone, everywhere, bindings }
+        let gone = going.filter(|id| kinds.contains(&Some(context.snapshot.object(*id).resource))).collect();
+        RightsGone { context, gone }
+    }
+
+    /// The ClusterRoleBindings.
+    fn everywhere(&self) -> &'c [ObjectId] {
+        self.context.built_in.cluster_role_bindings.map_or(&[], |all| self.context.of_resource(all))
+    }
+
+    /// The RoleBindings of each namespace.
+    fn by_namespace(&self) -> &'c FxHashMap<Symbol, Vec<ObjectId>> {
+        let context = self.context;
+        context.controllers.role_bindings.get_or_init(|| {
+            let mut bindings: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
+            for binding in context.built_in.role_bindings.map_or(&[][..], |all| context.of_resource(all)) {
+                bindings.entry(context.snapshot.object(*binding).namespace).or_default().push(*binding);
+            }
+            bindings
+        })
+    }
+
+    /// The RoleBindings in the namespace of an object.
+    fn beside(&self, object: ObjectId) -> &'c [ObjectId] {
+        self.by_namespace().get(&self.context.snapshot.object(object).namespace).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -106,18 +117,17 @@ impl<'a> RightsGone<'a> {
     }
 
     fn taken_from(&self, unread: &mut BTreeSet<ObjectId>, workload: ObjectId, object: ObjectId) -> Option<Taken> {
-        let snapshot = self.snapshot;
+        let snapshot = self.context.snapshot;
         let (namespace, name) = account_of(snapshot, workload)?;
-        let account = self.built_in.accounts.map(|all| snapshot.look_up_named(all, namespace, name));
+        let account = self.context.built_in.accounts.map(|all| snapshot.look_up_named(all, namespace, name));
         if let Some(Presence::Present(account)) = account
             && self.gone.contains(&account)
         {
             return Some(Taken { by: vec![account], is_certain: true });
         }
-        let here = self.bindings.get(&snapshot.object(object).namespace).map_or(&[][..], Vec::as_slice);
-        let bindings = || self.everywhere.iter().chain(here).copied();
+        let bindings = || self.everywhere().iter().chain(self.beside(object)).copied();
         // Bindings name a role that goes. Which do is read of them.
-        let roles = [self.built_in.roles, self.built_in.cluster_roles];
+        let roles = [self.context.built_in.roles, self.context.built_in.cluster_roles];
         let is_role = |id: &ObjectId| roles.contains(&Some(snapshot.object(*id).resource));
         let lacks_roles = self.gone.iter().any(is_role);
         let mut taken = Taken::default();
@@ -139,18 +149,54 @@ impl<'a> RightsGone<'a> {
         (!is_kept).then_some(taken)
     }
 
+    /// Where nothing lets a workload change an object as the cluster is, a clause about that workload; `None` if
+    /// something does, or not all was read that may.
+    pub(crate) fn missing(
+        context: &'c SimContext<'a>,
+        needs: &mut Needs,
+        workload: ObjectId,
+        object: ObjectId,
+    ) -> Option<String> {
+        let snapshot = context.snapshot;
+        let now = RightsGone { context, gone: FxHashSet::default() };
+        let namespace = snapshot.object(object).namespace;
+        let BuiltIn { role_bindings, cluster_role_bindings, .. } = context.built_in;
+        if snapshot.facts.workload(workload).is_none() {
+            needs.evidence.insert(workload);
+        }
+        let (place, name) = account_of(snapshot, workload)?;
+        let are_listed = snapshot.covers(cluster_role_bindings?, None)
+            && (namespace.is_empty() || snapshot.covers(role_bindings?, Some(namespace)));
+        let mut unread = BTreeSet::new();
+        let mut bindings = now.everywhere().iter().chain(now.beside(object));
+        let is_given = bindings.any(|binding| now.gives(&mut unread, *binding, (place, name), object).0 != Gives::No);
+        let is_read = unread.is_empty();
+        needs.evidence.extend(unread);
+        // Some dumps are made without any of this.
+        let shows_rights = |binding: &ObjectId| {
+            let facts = snapshot.facts.binding(*binding);
+            snapshot.name(*binding) == "cluster-admin" || facts.is_some_and(|facts| facts.names(place, Some(name)))
+        };
+        let mut all = now.everywhere().iter().chain(now.by_namespace().values().flatten());
+        let is_known = are_listed && is_read && (!snapshot.is_dump() || all.any(shows_rights));
+        // Rules name plurals.
+        let resource = Some(snapshot.resource(object)).filter(|it| !it.doubtful_plural)?.full_name();
+        let lacks =
+            || format!("has no right to change it: no role lets {place}/{name}, its ServiceAccount, patch {resource}");
+        (is_known && !is_given).then(lacks)
+    }
+
     /// Those of these workloads whose ServiceAccounts have rights from what is gone, as far as was read.
     pub(crate) fn losers(&self, unread: &mut BTreeSet<ObjectId>, mut workloads: Vec<ObjectId>) -> Vec<ObjectId> {
-        let (snapshot, built_in) = (self.snapshot, self.built_in);
+        let (snapshot, built_in) = (self.context.snapshot, self.context.built_in);
         let is = |id: ObjectId, kind| Some(snapshot.object(id).resource) == kind;
-        let here = |role| self.bindings.get(&snapshot.object(role).namespace).map_or(&[][..], Vec::as_slice);
         let bindings: Vec<ObjectId> = self
             .gone
             .iter()
             .flat_map(|gone| match *gone {
-                role if is(role, built_in.roles) => here(role).to_vec(),
+                role if is(role, built_in.roles) => self.beside(role).to_vec(),
                 role if is(role, built_in.cluster_roles) => {
-                    self.everywhere.iter().chain(self.bindings.values().flatten()).copied().collect()
+                    self.everywhere().iter().chain(self.by_namespace().values().flatten()).copied().collect()
                 }
                 other => vec![other],
             })
@@ -185,7 +231,7 @@ impl<'a> RightsGone<'a> {
         (namespace, name): (&str, &str),
         object: ObjectId,
     ) -> (Gives, Option<ObjectId>) {
-        let snapshot = self.snapshot;
+        let (snapshot, built_in) = (self.context.snapshot, self.context.built_in);
         // One that could not be read is a gap: most don't name this account.
         let Some(facts) = snapshot.facts.binding(binding) else {
             unread.insert(binding);
@@ -195,8 +241,8 @@ impl<'a> RightsGone<'a> {
             return (Gives::No, None);
         }
         let (kind, place) = match facts.cluster {
-            true => (self.built_in.cluster_roles, ""),
-            false => (self.built_in.roles, snapshot.text(snapshot.object(binding).namespace)),
+            true => (built_in.cluster_roles, ""),
+            false => (built_in.roles, snapshot.text(snapshot.object(binding).namespace)),
         };
         let role = match kind.map(|kind| snapshot.look_up_named(kind, place, &facts.role)) {
             Some(Presence::Present(role)) => role,
