@@ -28,12 +28,14 @@ pub(super) struct FollowReporter {
     /// The changing line, once there is something to report.
     bar: Option<ProgressBar>,
     last_line: Option<Instant>,
+    /// How many lost watches were told of. One restart of an API server ends all.
+    lost: usize,
 }
 
 impl FollowReporter {
     /// Reports on a cascade that began at this time.
     pub(super) fn new(begun: Instant) -> Self {
-        FollowReporter { begun, bar: None, last_line: None }
+        FollowReporter { begun, bar: None, last_line: None, lost: 0 }
     }
 
     /// Reports an event, but not that watches of these resources are lost: a note tells of them.
@@ -41,7 +43,11 @@ impl FollowReporter {
         if self.bar.is_none() && std::io::stderr().is_terminal() {
             self.bar = Some(spinner("{spinner} {msg} {elapsed}"));
         }
+        let is_lost = matches!(&event, FollowEvent::LostWatch { lost, .. } if lost.watched);
+        self.lost += usize::from(is_lost);
         match (describe(&event, noted), event) {
+            _ if is_lost && self.lost > NAMED + 1 => {}
+            _ if is_lost && self.lost == NAMED + 1 => self.line("Lost more watches; reading their objects again, too."),
             (_, FollowEvent::Progress(progress)) => self.progress(progress),
             (Some(line), _) => self.line(&line),
             (None, _) => {}

@@ -23,7 +23,7 @@ use gc_cluster::{
 use gc_core::{
     command_line::ShellCommand,
     restore::{Archived, Restored},
-    wording::count,
+    wording::{count, some_of},
 };
 
 use super::{
@@ -31,6 +31,9 @@ use super::{
     output::Printer,
     report::{self, Exit, Report, StdTerminal},
 };
+
+/// At most this many lists that could not be read are named.
+const NAMED_GAPS: usize = 3;
 
 /// Restores the objects of an archive.
 pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, OperationError> {
@@ -180,9 +183,9 @@ impl RestoreReport<'_> {
     /// What the archive lacks, according to its own header.
     fn not_archived(&self) -> impl Iterator<Item = String> + '_ {
         let Header { gaps, gone, left_out, .. } = self.header;
-        let gaps = gaps
-            .iter()
-            .map(|gap| format!("{gap} could not be read when the archive was written, so objects may be missing."));
+        let names: Vec<String> = gaps.iter().map(ToString::to_string).collect();
+        let unread = "could not be read when the archive was written, so objects may be missing.";
+        let gaps = (!names.is_empty()).then(|| format!("{} {unread}", some_of(&names, NAMED_GAPS)));
         let gone = gone
             .iter()
             .map(|object| format!("{}/{} was already deleted when the archive was written.", object.kind, object.name));
@@ -190,7 +193,7 @@ impl RestoreReport<'_> {
             Some(namespace) => format!("{resource} in namespace {namespace} were not archived: {why}."),
             None => format!("{resource} were not archived: {why}."),
         });
-        gaps.chain(gone).chain(left_out)
+        gaps.into_iter().chain(gone).chain(left_out)
     }
 
     /// The cluster that the archive was written from.

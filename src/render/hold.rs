@@ -68,10 +68,10 @@ impl HoldView<'_> {
         let mut commands = Vec::new();
         for object in waits {
             commands.extend(let_go_command(self.kubectl, object).map(|command| ("Delete it now", command)));
-            commands.extend(cancel_command(self.kubectl, object).map(|command| ("Take it back", command)));
+            commands.extend(cancel_command(self.kubectl, object, self.gaps).map(|command| ("Take it back", command)));
         }
         for object in failed {
-            commands.extend(cancel_command(self.kubectl, object).map(|command| ("Run this again", command)));
+            commands.extend(cancel_command(self.kubectl, object, self.gaps).map(|command| ("Run this again", command)));
         }
         commands
     }
@@ -83,9 +83,10 @@ pub fn let_go_command(kubectl: &Kubectl, object: &Identity) -> Option<ShellComma
     Some(command.in_namespace(&object.namespace)?.arg("--hold=0s"))
 }
 
-/// The command that takes the delete of an object back.
-pub fn cancel_command(kubectl: &Kubectl, object: &Identity) -> Option<ShellCommand> {
-    kubectl.plugin("cancel").arg(word(object)?).in_namespace(&object.namespace)
+/// The command that takes the delete of an object back; with gaps, it goes on in spite of them, as the hold did.
+pub fn cancel_command(kubectl: &Kubectl, object: &Identity, gaps: &[Gap]) -> Option<ShellCommand> {
+    let incomplete = (!gaps.is_empty()).then(|| "--allow-incomplete".to_owned());
+    Some(kubectl.plugin("cancel").arg(word(object)?).in_namespace(&object.namespace)?.args(incomplete))
 }
 
 /// `kind.group/name`
@@ -167,6 +168,9 @@ mod tests {
             text(&[result(HoldOutcome::TakenBack, 2)]),
             "Deployment/web -n shop is back, with a new uid; its 2 dependents have references to it again.\n"
         );
+        let gap = Gap { resource: "widgets.acme.io".to_owned(), namespace: None, reason: "forbidden".into() };
+        let view = HoldView { results: &[result(HoldOutcome::Failed, 2)], gaps: &[gap], server: None, kubectl: &PLAIN };
+        assert!(shown(&view, &plain(None)).contains("gc cancel deployment.apps/web -n shop --allow-incomplete\n"));
         assert!(
             text(&[result(HoldOutcome::Failed, 2)])
                 .ends_with("Run this again: kubectl gc cancel deployment.apps/web -n shop\n")

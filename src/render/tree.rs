@@ -281,7 +281,8 @@ fn total(snapshot: &Snapshot, kinds: &KindCounts) -> String {
     }
     let kind = |(resource, count): (&ResourceId, &usize)| {
         let resource = snapshot.resources.get(*resource);
-        let ambiguous = same_name[resource.kind.as_str()] > 1 && !resource.group.is_empty();
+        let named = resource.shares_kind || resource.group.is_empty();
+        let ambiguous = same_name[resource.kind.as_str()] > 1 && !named;
         let group = if ambiguous { format!(".{}", resource.group) } else { String::new() };
         format!("{count} {}{group}", plural(resource, *count))
     };

@@ -74,7 +74,7 @@ fn who_waits_for_a_grace_period_is_not_stuck() {
         &waits,
         &["In its grace period until the kubelet ends its containers", "deletion-in-progress: Namespace/vault"],
     );
-    says_not(&waits, &["namespace-stuck", "slow-finalizer", "pod-without-kubelet"]);
+    says_not(&waits, &["namespace-stuck", "slow-finalizer", "pod-without-kubelet", "whether the API server refuses"]);
     says(&of(grace(30, "2026-03-01T08:00:30Z")), &["pod-without-kubelet"]);
 }
 
@@ -102,6 +102,14 @@ fn a_late_kubelet_is_not_counted_on() {
         says(&on(&punctual, line), &["DELETES: "]);
     }
     says(&on(&late, "explain pod/web-0 -n vault"), &["STUCK: ", "the kubelet of its node n1 has not ended it"]);
+    // One that takes longer than any should may end it yet.
+    let slow = objects("2026-03-01T09:58:20Z");
+    for line in ["plan ns/vault", "plan pod/web-0 -n vault"] {
+        says(&on(&slow, line), &["DEPENDS: ", "kubelet"]);
+    }
+    let not_yet = "its grace period has ended, and the kubelet of its node n1 has not ended it yet";
+    says(&on(&slow, "explain pod/web-0 -n vault"), &[not_yet]);
+    says(&on(&slow, "doctor"), &["pod-without-kubelet", "is running", "kubectl describe nodes/n1"]);
     let ran = on(&late, "doctor");
     says(&ran, &["pod-without-kubelet: Pod/web-0", "but has not ended it", "kubectl describe nodes/n1"]);
     says_not(&ran, &["slow-finalizer"]);

@@ -182,6 +182,13 @@ fn who_uses_an_object_keeps_it() {
     let ran = on(&[&others[..], &[config(json!({}))]].concat(), "plan providerconfig/default");
     says(&ran, &["STUCK: ", "waits for ProviderConfigUsage/u1", "delete ProviderConfigUsage/u1 first"]);
     assert_eq!(ran.code, 2, "{ran}");
+    // The record goes with what it belongs to, which needs the configuration until then.
+    let bucket = object(("s3.aws.upbound.io/v1beta1", "Bucket"), "logs", cluster("logs"));
+    let mut owned = others.clone();
+    owned[0]["metadata"]["ownerReferences"] =
+        controlled(("s3.aws.upbound.io/v1beta1", "Bucket"), "logs")["ownerReferences"].clone();
+    let ran = on(&[&owned[..], &[config(json!({})), bucket]].concat(), "plan providerconfig/default");
+    says(&ran, &["delete Bucket/logs first: ProviderConfig/default stays as long as that uses it"]);
     let ran = on(&[&others[..], &[config(deleted())]].concat(), "doctor");
     says(&ran, &["ProviderConfig/default is in use by ProviderConfigUsage/u1."]);
     let mut other = config(json!({}));

@@ -46,6 +46,46 @@ fn the_pod_garbage_collector_has_one_answer() {
     says(&ran, &["until the pod garbage collector deletes it", "see whether kube-controller-manager runs"]);
 }
 
+/// What kube-controller-manager makes of a template has the template's finalizers: that tells nobody's name.
+#[test]
+fn the_finalizer_of_a_template_is_not_its_makers() {
+    let set = json!({"f:metadata": {"f:finalizers": {"v:\"acme.io/slow\"": {}}}});
+    let fields = json!([{"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1",
+        "fieldsType": "FieldsV1", "time": "2026-01-01T00:00:00Z", "fieldsV1": set}]);
+    let made = pod("web-0", json!({"finalizers": ["acme.io/slow"], "managedFields": fields}));
+    let manager = manager_of("2026-03-01T09:59:58.000000Z");
+    let ran = on(&[namespace(json!({})), made, node("True", LONG_AGO), manager, at_ten()], "plan pod/web-0 -n vault");
+    says(&ran, &["STUCK: ", "acme.io/slow"]);
+    says_not(&ran, &["kube-controller-manager"]);
+}
+
+/// A StatefulSet that is being deleted makes its ControllerRevision again, which the collector looks at only once a pod
+/// has gone: it is not late.
+#[test]
+fn a_set_that_waits_makes_its_revision_again() {
+    const SETS: (&str, &str) = ("apps/v1", "StatefulSet");
+    let below = |kind: (&str, &str), name: &str, more: Value| {
+        let mut below = object(kind, name, joined(json!({"ownerReferences": owners(SETS, &["db"])}), &more));
+        below["metadata"]["ownerReferences"][0]["controller"] = json!(true);
+        below["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = json!(true);
+        below
+    };
+    let of = |set: Value, more: Value, made: &str| {
+        let mut set = object(SETS, "db", set);
+        set["spec"] = json!({"replicas": 1, "selector": {"matchLabels": {"a": "db"}}});
+        let held = below(("v1", "Pod"), "db-0", joined(json!({"finalizers": ["acme.io/slow"]}), &more));
+        let revision = below(("apps/v1", "ControllerRevision"), "db-1", json!({"creationTimestamp": made}));
+        [namespace(json!({})), set, held, revision, manager_of("2026-03-01T09:59:58.000000Z"), at_ten()]
+    };
+    let deleted = json!({"deletionTimestamp": LONG_AGO, "finalizers": ["foregroundDeletion"]});
+    let (hung, before, since) =
+        (json!({"deletionTimestamp": LONG_AGO}), "2026-03-01T07:00:00Z", "2026-03-01T08:00:01Z");
+    says_not(&on(&of(deleted.clone(), hung.clone(), since), "doctor"), &["collector-idle"]);
+    says(&on(&of(deleted, hung, before), "doctor"), &["collector-idle"]);
+    let ran = on(&of(json!({}), json!({}), before), "plan sts/db -n vault --propagation=foreground");
+    says(&ran, &["STUCK: ", "StatefulSet/db stays, and may create ControllerRevision/db-1 again"]);
+}
+
 /// R3.22: a collector that works takes seconds. What could have gone for longer may have been forgotten, and a second
 /// delete with the same policy doesn't change that; one in the background does. So plan and explain say the same.
 #[test]

@@ -348,6 +348,16 @@ fn a_volume_that_was_deleted_first_leaves_its_data_behind() {
         says(&ran, &["DATA LOSS"]);
         says_not(&ran, &["left behind"]);
     }
+    // kube-controller-manager deletes this one itself, as fast as the volume goes.
+    let [gold, mut volume] = claim("here");
+    volume["metadata"]["finalizers"] = protected;
+    volume["metadata"]["deletionTimestamp"] = json!("2026-03-01T09:59:00Z");
+    volume["metadata"]["annotations"] = json!({});
+    volume["spec"].as_object_mut().unwrap().remove("csi");
+    volume["spec"]["hostPath"] = json!({"path": "/tmp/gold"});
+    let ran = on(&[gold, volume, object(LOCKER, "here", json!({})), at_ten()], "plan pvc/gold -n vault");
+    says(&ran, &["DATA LOSS: PersistentVolumeClaim/gold loses its data", "persistentVolumeReclaimPolicy"]);
+    assert_eq!(ran.code, 2, "{ran}");
 }
 
 /// R9.40: a claim that is being filled keeps the VolumeSnapshot, and the driver of that says who fills it.

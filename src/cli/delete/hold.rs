@@ -29,6 +29,8 @@ use crate::{
 };
 use gc_cluster::act::Seen;
 use gc_core::{
+    command_line::Kubectl,
+    model::Gap,
     plan::Plan,
     wording::{count, duration},
 };
@@ -92,9 +94,10 @@ impl Approved {
         if !args.wait {
             return with_notes(left(&delete, &waits)?, notes);
         }
+        let gaps = delete.session.snapshot.gaps.clone();
         if !config.time.is_zero() {
             for one in &waits {
-                tell(one, &kubectl);
+                tell(one, &kubectl, &gaps);
             }
         }
         match wait(&mut delete, &held, begun, config.time, &mut signals) {
@@ -113,7 +116,7 @@ impl Approved {
             Err(why) => {
                 say(&format!("error: {}", describe_error(&why)));
                 for one in &waits {
-                    tell(one, &kubectl);
+                    tell(one, &kubectl, &gaps);
                 }
                 return with_notes(
                     Report { exit: Exit::Failed, ..Report::of("") },
@@ -131,11 +134,11 @@ impl Approved {
 }
 
 /// Says that an object is held, and how that ends.
-fn tell(one: &HoldResult, kubectl: &gc_core::command_line::Kubectl) {
+fn tell(one: &HoldResult, kubectl: &Kubectl, gaps: &[Gap]) {
     let HoldOutcome::Held { until } = &one.outcome else { return };
     let commands = [
         ("delete it now", let_go_command(kubectl, &one.object)),
-        ("take it back", cancel_command(kubectl, &one.object)),
+        ("take it back", cancel_command(kubectl, &one.object, gaps)),
     ];
     let commands = commands.into_iter().filter_map(|(what, command)| Some(format!("To {what}: {}", command?)));
     say(&format!("{} is held until {until}.", one.object.placed()));

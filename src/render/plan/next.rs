@@ -8,14 +8,14 @@ use crate::render::sections::Said;
 use gc_core::{
     command_line::{ShellCommand, word_of},
     model::{
-        Gap, GapKind, HOLD, ObjectId, Symbol, UNCANCELLED,
+        Gap, GapKind, HOLD, ObjectId, Origin, Symbol, UNCANCELLED,
         effects::{EffectKind, Policy, known_users},
         gaps::each_once,
     },
-    plan::{Incomplete, Note, NoteKind, Outcome, OutsideEffect, Summary},
+    plan::{Incomplete, Note, NoteKind, Outcome, OutsideEffect, Summary, VerdictResult},
     server::Propagation,
     simulate::{
-        BlockedBy, Cause, FinalizerController, Kubelet, OutcomeKind, State, WriteScope, converter,
+        Assumption, BlockedBy, Cause, FinalizerController, Kubelet, OutcomeKind, State, WriteScope, converter,
         foreign_spec_finalizers, left_by_job_controller,
     },
     wording::{count, named, some_of, thousands},
@@ -124,9 +124,14 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
             .map(|what| format!("no policy keeps {what}. This command saves everything first, then deletes it:"));
         let mut said = keep_data(view);
         said.extend(uninstall_first(view));
+        let asks = ask_first(view);
+        let mut then =
+            (!said.is_empty()).then(|| "then delete; an archive has objects, and no volume's data:".to_owned());
+        if !asks.is_empty() {
+            then = then.or(Some("then delete:".to_owned()));
+        }
+        said.extend(asks);
         if command.is_some() {
-            let then =
-                (!said.is_empty()).then(|| "then delete; an archive has objects, and no volume's data:".to_owned());
             said.extend(saves.or(then).map(Said::from));
         }
         said.extend(command);
@@ -325,9 +330,14 @@ fn users_first(view: &PlanView<'_>) -> Option<Said> {
     const STORED: [&str; 3] = ["PersistentVolumeClaim", "PersistentVolume", "ObjectBucket"];
     let kept: Vec<&Outcome> = view.stuck().filter(|outcome| is_used(view, outcome.object)).collect();
     let mut users: Vec<ObjectId> = Vec::new();
-    for user in kept.iter().flat_map(|outcome| &outcome.waits_for) {
-        if !users.contains(user) && !is_used(view, *user) {
-            users.push(*user);
+    // A record of use stands for what it belongs to, which needs what it uses to the end.
+    let stands_for = |user: ObjectId| {
+        let is_record = view.snapshot.resource(user).kind.ends_with("Usage");
+        view.snapshot.controller_of(user).filter(|_| is_record).unwrap_or(user)
+    };
+    for user in kept.iter().flat_map(|outcome| &outcome.waits_for).map(|user| stands_for(*user)) {
+        if !users.contains(&user) && !is_used(view, user) {
+            users.push(user);
         }
     }
     let first = kept.first()?.object;
@@ -726,6 +736,16 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said>
         }
         None => return None,
     })
+}
+
+/// A dry run, where webhooks or policies that nothing here can judge decide: the API server asks them.
+fn ask_first(view: &PlanView<'_>) -> Vec<Said> {
+    let is_asked = |assumption: &Assumption| matches!(assumption, Assumption::Admission { .. });
+    let is_open = view.verdict().result == VerdictResult::Unsure && view.plan.assumptions.iter().any(is_asked);
+    let live = matches!(view.snapshot.origin, Origin::Cluster { .. });
+    let command = command_about(view, "delete", &view.plan.request.targets).filter(|_| is_open && live);
+    let text = "see whether webhooks and policies allow it; nothing is changed:";
+    command.map(|command| vec![Said::from(text), Said::command(command.arg("--dry-run=server"))]).unwrap_or_default()
 }
 
 /// The flag that writes an archive, called after an object.

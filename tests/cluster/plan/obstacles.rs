@@ -327,6 +327,22 @@ fn policies_that_refuse() {
     assert_eq!(dry.code, Some(2), "{}{}", dry.stdout, dry.stderr);
     assert!(dry.stderr.contains("error: the API server refuses to delete ConfigMap/first: "), "{}", dry.stderr);
     assert!(dry.stderr.contains("would also accept 2 of 3 deletes that follow"), "{}", dry.stderr);
+    // What nothing here can judge, Next asks the API server about.
+    let trial = Trial::on(&cluster, "judged", "Background");
+    let [_, first, ..] = family(&trial);
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["DELETE"]});
+    let validations = json!([{"expression": "oldObject.metadata.name != 'first'"}]);
+    trial.policy(
+        "ValidatingAdmissionPolicy",
+        json!({"matchConstraints": {"resourceRules": [rule]}, "validations": validations}),
+    );
+    asked(&cluster, &[(first, "DELETE")]);
+    let namespace = trial.namespace.as_str();
+    let plan = cluster.gc(&["plan", "configmap/first", "-n", namespace]);
+    let ask = format!("kubectl gc delete configmaps/first -n {namespace} --dry-run=server");
+    assert!(plan.stdout.contains("UNSURE: ") && plan.stdout.contains(&ask), "{}{}", plan.stdout, plan.stderr);
+    let dry = cluster.gc(&["delete", "configmap/first", "-n", namespace, "--dry-run=server"]);
+    assert!(dry.stderr.contains("denied request"), "{}{}", dry.stdout, dry.stderr);
     all_come_true_by(&predicted, delete_if_allowed);
 }
 

@@ -143,8 +143,16 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
         if !graph.dependents(id.into()).iter().any(blocks) && !snapshot.may_hide_dependents_of(id) {
             turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
         }
+        // One that was made since is looked at only once another dependent has gone: a StatefulSet that is being deleted
+        // makes its ControllerRevision again.
+        let made_since = |id: &ObjectId| snapshot.object(*id).created.get() >= object.deleted.get();
+        let all = graph.dependents(id.into());
+        let others_are_left = all.iter().any(|id| snapshot.object(*id).terminating() && blocks(id));
         // The collector deletes the others, too, and nothing waits for that.
-        for dependent in graph.dependents(id.into()).iter().copied().filter(|id| !snapshot.object(*id).terminating()) {
+        for dependent in all.iter().copied().filter(|id| !snapshot.object(*id).terminating()) {
+            if others_are_left && made_since(&dependent) {
+                continue;
+            }
             let waiting = blocks(&dependent).then_some(id);
             if waiting.is_none() && case.projection.uncertain(dependent) {
                 continue;

@@ -449,7 +449,7 @@ impl Snapshot {
     }
 
     /// The object that an object's controller reference names, if it was read.
-    pub(crate) fn controller_of(&self, object: ObjectId) -> Option<ObjectId> {
+    pub fn controller_of(&self, object: ObjectId) -> Option<ObjectId> {
         self.by_uid(Reference::controller_of(&self.object(object).owners)?.uid)
     }
 

@@ -110,6 +110,9 @@ impl BlockedBy {
                         "in its grace period until the kubelet ends its containers".to_owned()
                     }
                     Kubelet::NotReady => format!("its node {node} is not ready: its kubelet may not end it"),
+                    Kubelet::Overdue => {
+                        format!("its grace period has ended, and the kubelet of its node {node} has not ended it yet")
+                    }
                     Kubelet::Late => {
                         format!("its grace period ended long ago, and the kubelet of its node {node} has not ended it")
                     }

@@ -222,7 +222,7 @@ fn inspect_terminating(
                 State::Waiting
             }
             Kubelet::Silent | Kubelet::Late => State::Stuck,
-            Kubelet::NotReady | Kubelet::Unknown => State::Unknown,
+            Kubelet::NotReady | Kubelet::Overdue | Kubelet::Unknown => State::Unknown,
         });
     }
     if world.held_by_spec(object) {

@@ -67,6 +67,11 @@ pub(crate) trait Ending {
         false
     }
 
+    /// Whether an object is Terminating at the end.
+    fn stays_terminating(&self, _: ObjectId) -> bool {
+        false
+    }
+
     /// Whether a pod stays because its kubelet doesn't end it.
     fn awaits_kubelet(&self, _: ObjectId) -> bool {
         false
@@ -147,6 +152,9 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
                 Survival::MayBeRemoved => break Some(Recreator { by: controller, recreation: Recreation::Possible }),
                 // A CronJob creates a new Job with another name, and other pods.
                 Survival::Removed if self.is(controller, "batch", "Job") => break None,
+                Survival::Removed if self.is_revision_of(is_current, controller) => {
+                    break Some(Recreator { by: controller, recreation });
+                }
                 Survival::Removed => is_current = controller,
             }
         };
@@ -167,6 +175,15 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             known.insert(object, found);
         }
         found
+    }
+
+    /// Whether one is a ControllerRevision of the other, a StatefulSet that stays Terminating: whenever one of its pods
+    /// changes, it makes that of its template (kubernetes/kubernetes pkg/controller/statefulset/stateful_set_control.go:
+    /// getStatefulSetRevisions).
+    fn is_revision_of(&self, revision: ObjectId, set: ObjectId) -> bool {
+        self.is(revision, "apps", "ControllerRevision")
+            && self.is(set, "apps", "StatefulSet")
+            && self.end.stays_terminating(set)
     }
 
     /// Whether nothing can be created in an object's Namespace, or of its kind: that or its CRD is being deleted, and

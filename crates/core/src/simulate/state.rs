@@ -60,6 +60,8 @@ pub enum Kubelet {
     Reports,
     /// The kubelet of its Node, which has a problem.
     NotReady,
+    /// The kubelet of its Node, which runs, and should have ended it by now.
+    Overdue,
     /// The kubelet of its Node, which should have ended it long ago, and has not (S13).
     Late,
     /// None: the kubelet of the Node has stopped reporting (S13).

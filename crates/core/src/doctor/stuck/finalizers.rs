@@ -563,7 +563,12 @@ fn remedies(
     if !fires.outside.is_empty() {
         let keep: Vec<ShellCommand> = objects.iter().filter_map(|id| commands.keep_outside(*id)).collect();
         let then_start = start.iter().filter(|_| !keep.is_empty());
-        let removes = if start.is_empty() { ": its controller then removes" } else { ": it then removes" };
+        let is_absent = holds.iter().any(|(_, controller)| controller.is_away() && controller.idle.is_none());
+        let removes = match is_absent && start.is_empty() {
+            true => ", then install its controller again: it removes",
+            false if start.is_empty() => ": its controller then removes",
+            false => ": it then removes",
+        };
         let them = if fires.are_objects || objects.len() > 1 { "them" } else { "it" };
         remedies.push(Remedy::new(
             format!("keep {outside}{then}{removes} the finalizer without deleting {them}"),

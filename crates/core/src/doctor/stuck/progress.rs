@@ -159,6 +159,7 @@ fn finding(
     let finalizers: Vec<Symbol> = progress.holders.iter().filter_map(|holder| holder.finalizer()).collect();
     let try_it = case.commands().remove_finalizers(first, &finalizers).into_iter();
     let try_it = try_it.filter(|_| !asked.is_empty()).map(|command| command.arg("--dry-run=server"));
+    let try_it = Remedy::new("see whether the API server refuses that; nothing is changed", try_it);
     let waits_for_hidden = !snapshot.may_hide_blockers(&objects).is_empty();
     Finding {
         message: format!(
@@ -167,7 +168,7 @@ fn finding(
             sentence(&reasons.join("; "), whose.is_empty())
         ),
         severity: if asked.is_empty() { Severity::Note } else { Severity::Warning },
-        remedies: vec![Remedy::new("see whether the API server refuses that; nothing is changed", try_it)],
+        remedies: Some(try_it).filter(|remedy| !remedy.commands.is_empty()).into_iter().collect(),
         consequence: match state {
             State::Waiting if is_untimed => format!(
                 "{goes} once that is done, mostly within a minute. Nothing in the dump tells whether that is over; if \

@@ -245,6 +245,10 @@ impl SideEffects<'_, '_> {
                     self.add(volume, EffectKind::Unknown, format!("it {LEFT_BEHIND}"));
                 }
             }
+            Some(VolumeFacts::DELETE) if self.may_be_deleted_by_kubernetes(volume) => {
+                let perhaps = "its data may be destroyed once its claim is deleted (reclaim policy Delete)";
+                self.add_unread(volume, EffectKind::DataLost, perhaps, None);
+            }
             Some(VolumeFacts::DELETE) => self.add(
                 volume,
                 EffectKind::Unknown,
@@ -282,7 +286,15 @@ impl SideEffects<'_, '_> {
 
     /// Whether a volume was deleted before its claim, and nobody deletes the data any more (R9.35).
     fn is_left_behind(&self, volume: ObjectId) -> bool {
-        self.context.snapshot.object(volume).terminating() && !self.deletes_data(volume)
+        self.context.snapshot.object(volume).terminating()
+            && !self.deletes_data(volume)
+            && !self.may_be_deleted_by_kubernetes(volume)
+    }
+
+    /// Whether the volume controller of Kubernetes deletes the data, or may: it needs no finalizer for that.
+    fn may_be_deleted_by_kubernetes(&self, volume: ObjectId) -> bool {
+        let facts = self.context.snapshot.facts.volume(volume);
+        facts.is_some_and(|facts| matches!(facts.deleted_by, None | Some(VolumeDeleter::Kubernetes)))
     }
 
     /// A VolumeSnapshot's content is deleted if its deletionPolicy says so.

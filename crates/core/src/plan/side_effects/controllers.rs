@@ -75,6 +75,10 @@ impl Ending for PlanEnd<'_, '_, '_> {
         self.staying.get(&object).is_some_and(|outcome| outcome.state == Some(State::Stuck))
     }
 
+    fn stays_terminating(&self, object: ObjectId) -> bool {
+        self.staying.contains_key(&object)
+    }
+
     fn awaits_kubelet(&self, pod: ObjectId) -> bool {
         self.staying.get(&pod).is_some_and(|outcome| outcome.held_by.iter().any(|holder| holder.is_kubelet()))
     }

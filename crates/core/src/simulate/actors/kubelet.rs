@@ -50,8 +50,8 @@ impl World<'_, '_> {
             }
             // It stays until its Node is back, or deleted, or until what hinders the kubelet is mended.
             Kubelet::Silent | Kubelet::Late => return ActorResult::Done,
-            // The kubelet reports that it has a problem; whether it ends the pod is unknown.
-            Kubelet::NotReady => {
+            // The kubelet has a problem, or takes longer than any should; whether it ends the pod is unknown.
+            Kubelet::NotReady | Kubelet::Overdue => {
                 if self.others.is_none() {
                     self.rests_on_others.insert(object);
                 }
@@ -150,7 +150,12 @@ impl World<'_, '_> {
             }
         };
         // It should have ended the pod long ago.
-        let is_late = overdue >= LATE && !matches!(kubelet, Kubelet::Silent | Kubelet::OutOfService);
-        (if is_late { Kubelet::Late } else { kubelet }, seen)
+        let kubelet = match kubelet {
+            Kubelet::Silent | Kubelet::OutOfService => kubelet,
+            _ if overdue >= LATE => Kubelet::Late,
+            Kubelet::Reports if overdue >= 2 * SLOWEST_KUBELET => Kubelet::Overdue,
+            _ => kubelet,
+        };
+        (kubelet, seen)
     }
 }

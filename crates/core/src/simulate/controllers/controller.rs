@@ -13,7 +13,7 @@ use crate::{
     simulate::state::{BlockedBy, Liveness},
 };
 
-use super::rights::Taken;
+use super::{recorded::tells_nobody, rights::Taken};
 
 /// The controller that should remove a finalizer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -154,7 +154,8 @@ impl FinalizerController {
     pub fn told(&self, snapshot: &Snapshot) -> Option<String> {
         let workload = self.running.first().or(self.idle.as_ref()).or(self.may_be.first());
         let workload = workload.map(|workload| snapshot.short_name(*workload));
-        workload.or_else(|| self.name.map(str::to_owned)).or_else(|| self.manager.clone())
+        let manager = self.manager.clone().filter(|manager| !tells_nobody(manager));
+        workload.or_else(|| self.name.map(str::to_owned)).or(manager)
     }
 
     /// Who added the finalizer, and the evidence.

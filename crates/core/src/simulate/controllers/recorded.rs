@@ -19,7 +19,9 @@ pub(super) fn is_applier(manager: &str) -> bool {
     manager.starts_with("pulumi-")
         || matches!(
             manager,
-            "argocd-controller"
+            // What it makes of templates has their finalizers; its own are known.
+            "kube-controller-manager"
+                | "argocd-controller"
                 | "argocd-application-controller"
                 | "kustomize-controller"
                 | "helm-controller"
