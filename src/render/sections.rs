@@ -5,6 +5,8 @@ use std::{
     io::{self, Write},
 };
 
+use strum::{IntoStaticStr, VariantArray};
+
 use super::{
     escape::visible,
     lines::{self, Line},
@@ -14,7 +16,8 @@ use super::{
 };
 
 /// What is said below an answer, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(const_into_str)]
 pub(super) enum Heading {
     /// What decides the answer, and where that can be seen.
     Why,
@@ -26,20 +29,6 @@ pub(super) enum Heading {
     Note,
     /// What to do now.
     Next,
-}
-
-impl Heading {
-    const ALL: [Self; 5] = [Self::Why, Self::Lost, Self::Then, Self::Note, Self::Next];
-
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Why => "Why",
-            Self::Lost => "Lost",
-            Self::Then => "Then",
-            Self::Note => "Note",
-            Self::Next => "Next",
-        }
-    }
 }
 
 /// The width of the headings, in columns.
@@ -131,8 +120,8 @@ impl Sections {
 
     /// Writes what is said: each heading once, and the texts beside it.
     pub(super) fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        for heading in Heading::ALL {
-            let mut label = heading.word();
+        for heading in Heading::VARIANTS.iter().copied() {
+            let mut label = heading.into_str();
             for (index, said) in self.of(heading).enumerate() {
                 for line in said.lines(index == 0, options)? {
                     let gap = " ".repeat(INDENT - label.len());
@@ -156,7 +145,7 @@ impl Sections {
             let drawn = section(heading, self.of(heading).filter_map(line).collect())?;
             Some(Section { commands: self.of(heading).filter_map(command).collect(), ..drawn })
         };
-        Heading::ALL.into_iter().filter_map(drawn).collect()
+        Heading::VARIANTS.iter().copied().filter_map(drawn).collect()
     }
 }
 

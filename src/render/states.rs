@@ -2,11 +2,12 @@
 //! pictures.
 
 use serde::Serialize;
+use strum::VariantArray;
 
 use super::style::Tone;
 
 /// What becomes of an object, or how grave a finding is: what needs attention most comes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, VariantArray)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
     /// It stays Terminating, and no controller is known to finish it.
@@ -60,21 +61,6 @@ pub(super) enum Border {
 }
 
 impl Fate {
-    pub(super) const ALL: [Self; 12] = [
-        Self::Stuck,
-        Self::Error,
-        Self::Depends,
-        Self::Waits,
-        Self::Unsure,
-        Self::Warning,
-        Self::Later,
-        Self::Deleted,
-        Self::Missing,
-        Self::Kept,
-        Self::Note,
-        Self::Untouched,
-    ];
-
     pub(super) const fn look(self) -> Look {
         const RED: [&str; 2] = ["#b3261e", "#fdecea"];
         const YELLOW: [&str; 2] = ["#7a4b00", "#fff3d9"];
@@ -287,7 +273,7 @@ mod tests {
     #[test]
     fn the_page_has_the_colours() {
         let page = include_str!("html/page.html");
-        for look in Fate::ALL.map(Fate::look) {
+        for look in Fate::VARIANTS.iter().map(|fate| fate.look()) {
             assert!(page.contains(look.colours[0]), "{look:?}");
         }
     }

@@ -7,6 +7,26 @@
 #![deny(unreachable_pub)]
 #![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on this crate")]
 
+/// Gives an enum that derives `strum::IntoStaticStr` its name in documents and on command lines: the variant's.
+macro_rules! named {
+    (&$type:ident) => {
+        impl $type {
+            /// The name in documents; its meaning never changes.
+            pub fn name(&self) -> &'static str {
+                self.into()
+            }
+        }
+    };
+    ($type:ident) => {
+        impl $type {
+            /// The name in documents; its meaning never changes.
+            pub fn name(self) -> &'static str {
+                self.into()
+            }
+        }
+    };
+}
+
 pub mod account;
 pub mod apply;
 pub mod collector;

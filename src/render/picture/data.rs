@@ -4,6 +4,7 @@ use std::{borrow::Cow, hash::Hash};
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use strum::VariantArray;
 
 use crate::render::states::Look;
 
@@ -19,7 +20,7 @@ pub(super) struct Data<'a> {
     title: &'a str,
     source: &'a str,
     shown: usize,
-    states: [Look; Fate::ALL.len()],
+    states: Vec<Look>,
     texts: Vec<Cow<'a, str>>,
     stories: Vec<Story<'a>>,
     /// Commands that show an object, cut where its name belongs.
@@ -139,7 +140,7 @@ impl<'a> Data<'a> {
             title,
             source,
             shown: *shown,
-            states: Fate::ALL.map(Fate::look),
+            states: Fate::VARIANTS.iter().map(|fate| fate.look()).collect(),
             texts: texts.1,
             stories: stories.1,
             commands: commands.1,
@@ -182,7 +183,7 @@ impl<'a> Rows<'a> {
     fn of(view: &'a View, objects: &[Object], texts: &mut Once<Cow<'a, str>>, stories: &mut Once<Story<'a>>) -> Self {
         let View { name, verdict, rows, sections, .. } = view;
         let headline =
-            |said: &'a Verdict| Headline { fate: place_of(said.fate), word: &said.word, sentence: &said.sentence };
+            |said: &'a Verdict| Headline { fate: said.fate as usize, word: &said.word, sentence: &said.sentence };
         let mut columns = Columns::default();
         for (index, row) in rows.iter().enumerate() {
             let Row { object, title, parent, fate, word, detail, points, loses, more, story, commands, .. } = row;
@@ -190,7 +191,7 @@ impl<'a> Rows<'a> {
             columns.object.push(object.map_or(0, |object| object + 1));
             columns.parent.push(parent.map_or(0, |parent| index - parent));
             columns.title.push(if own.as_ref() == Some(title) { 0 } else { texts.place(Cow::from(title)) });
-            columns.fate.push(place_of(*fate));
+            columns.fate.push(*fate as usize);
             columns.word.push(texts.place(Cow::from(word)));
             columns.detail.push(texts.place(Cow::from(detail)));
             columns.more.push(*more);
@@ -199,9 +200,4 @@ impl<'a> Rows<'a> {
         }
         Rows { name, verdict: verdict.as_ref().map(headline), rows: columns, sections }
     }
-}
-
-/// The place of a fate in [`Fate::ALL`].
-fn place_of(fate: Fate) -> usize {
-    Fate::ALL.iter().position(|one| *one == fate).unwrap_or_default()
 }

@@ -272,7 +272,7 @@ pub(super) fn remarks_of(remarks: &[(Tone, String)]) -> String {
 
 /// A section, if it has lines.
 pub(super) fn section(heading: Heading, lines: Vec<String>) -> Option<Section> {
-    (!lines.is_empty()).then(|| Section { label: heading.word().to_owned(), lines, commands: Vec::new() })
+    (!lines.is_empty()).then(|| Section { label: heading.into_str().to_owned(), lines, commands: Vec::new() })
 }
 
 /// Collects objects, each once.

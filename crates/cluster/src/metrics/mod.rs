@@ -17,6 +17,7 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::Registry,
 };
+use strum::IntoStaticStr;
 
 pub use health::Health;
 pub use listen::Listen;
@@ -45,7 +46,8 @@ struct Inner {
 }
 
 /// The kind of a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Write {
     /// A DELETE.
     Delete,
@@ -59,20 +61,9 @@ pub enum Write {
     Finish,
 }
 
-impl Write {
-    fn name(self) -> &'static str {
-        match self {
-            Write::Delete => "delete",
-            Write::Detach => "detach",
-            Write::Unblock => "unblock",
-            Write::Free => "free",
-            Write::Finish => "finish",
-        }
-    }
-}
-
 /// The result of a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Written {
     /// It succeeded.
     Done,
@@ -82,17 +73,6 @@ pub enum Written {
     Conflict,
     /// It was refused, or there was no answer.
     Failed,
-}
-
-impl Written {
-    fn name(self) -> &'static str {
-        match self {
-            Written::Done => "done",
-            Written::Gone => "gone",
-            Written::Conflict => "conflict",
-            Written::Failed => "failed",
-        }
-    }
 }
 
 impl Default for Metrics {
@@ -168,7 +148,7 @@ impl Metrics {
 
     /// Counts a write.
     pub fn wrote(&self, write: Write, result: Written) {
-        self.0.writes.get_or_create(&[("write", write.name()), ("result", result.name())]).inc();
+        self.0.writes.get_or_create(&[("write", write.into_str()), ("result", result.into_str())]).inc();
     }
 
     /// All metrics in the OpenMetrics text format.

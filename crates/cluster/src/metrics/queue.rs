@@ -15,9 +15,11 @@ use prometheus_client::{
     },
     registry::Registry,
 };
+use strum::IntoStaticStr;
 
-/// The collector's queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The collector's queues, and its names of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(prefix = "garbage_collector_", serialize_all = "snake_case", const_into_str)]
 pub enum Queue {
     /// Objects to examine.
     AttemptToDelete,
@@ -28,17 +30,6 @@ pub enum Queue {
 }
 
 const QUEUES: [Queue; 3] = [Queue::AttemptToDelete, Queue::AttemptToOrphan, Queue::GraphChanges];
-
-impl Queue {
-    /// The collector's name of the queue.
-    pub fn name(self) -> &'static str {
-        match self {
-            Queue::AttemptToDelete => "garbage_collector_attempt_to_delete",
-            Queue::AttemptToOrphan => "garbage_collector_attempt_to_orphan",
-            Queue::GraphChanges => "garbage_collector_graph_changes",
-        }
-    }
-}
 
 /// The metrics of one queue; clones share them.
 #[derive(Clone, Debug)]
@@ -139,7 +130,7 @@ impl Queues {
         registry.register("workqueue_longest_running_processor_seconds", help, longest.clone());
         Queues(QUEUES.map(|queue| {
             // Create all queues at once, so that they are exported at zero.
-            let name = [("name", queue.name())];
+            let name = [("name", queue.into_str())];
             QueueMetrics {
                 depth: depth.get_or_create_owned(&name),
                 adds: adds.get_or_create_owned(&name),

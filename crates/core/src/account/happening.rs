@@ -1,6 +1,7 @@
 //! What an account tells: one value for each line.
 
 use serde::{Serialize, Serializer};
+use strum::IntoStaticStr;
 
 use crate::{collector, model::Identity};
 
@@ -19,7 +20,7 @@ pub struct Happening {
 }
 
 /// What happened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(untagged)]
 pub enum What {
     /// The account begins: these many resources are watched, and these are not.
@@ -70,14 +71,8 @@ impl What {
     /// The type in JSON.
     pub fn name(&self) -> &'static str {
         match self {
-            What::Watching { .. } => "Watching",
-            What::WatchFailing { .. } => "WatchFailing",
-            What::WatchRecovered { .. } => "WatchRecovered",
-            What::WatchLost { .. } => "WatchLost",
-            What::Listed { .. } => "Listed",
-            What::NotServed { .. } => "NotServed",
             What::Object { change, .. } => change.name(),
-            What::Loop(_) => "Loop",
+            other => other.into(),
         }
     }
 
@@ -99,7 +94,7 @@ pub struct Missing {
 }
 
 /// What happened to one object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 pub enum Change {
     /// `deletionTimestamp` appeared: it stays Terminating until nothing holds it.
@@ -165,21 +160,7 @@ pub enum Change {
     },
 }
 
-impl Change {
-    fn name(&self) -> &'static str {
-        match self {
-            Change::DeletionRequested { .. } => "DeletionRequested",
-            Change::PolicyChanged { .. } => "PolicyChanged",
-            Change::Gone { .. } => "Gone",
-            Change::FinalizersRemoved { .. } => "FinalizersRemoved",
-            Change::StillTerminating { .. } => "StillTerminating",
-            Change::OwnersRemoved { .. } => "OwnersRemoved",
-            Change::OwnersAdded { .. } => "OwnersAdded",
-            Change::CreatedDangling { .. } => "CreatedDangling",
-            Change::Recreated { .. } => "Recreated",
-        }
-    }
-}
+named!(&Change);
 
 /// What keeps a Terminating object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

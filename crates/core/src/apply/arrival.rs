@@ -1,11 +1,13 @@
 //! What the API server, or kubectl before it, does with an object of a file.
 
+use strum::IntoStaticStr;
+
 use crate::model::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER};
 
 use super::manifest::{FileReference, ManifestObject};
 
 /// What `kubectl apply` does with an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, IntoStaticStr)]
 pub enum Arrival {
     /// It doesn't exist: it is created, with a new uid (R1.48).
     Created,
@@ -19,21 +21,11 @@ pub enum Arrival {
     Unknown(Unread),
 }
 
-impl Arrival {
-    /// The name in JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Arrival::Created => "Created",
-            Arrival::Patched => "Patched",
-            Arrival::Unchanged => "Unchanged",
-            Arrival::Refused(_) => "Refused",
-            Arrival::Unknown(_) => "Unknown",
-        }
-    }
-}
+named!(&Arrival);
 
 /// Why an object is refused. Refusals for what else is in it, such as its `spec`, are not predicted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Refusal {
     #[error("no kind {kind} is served in {api_version}")]
     UnservedKind { api_version: String, kind: String },
@@ -51,12 +43,15 @@ pub enum Refusal {
     NoName,
     /// R1.31
     #[error("its owner reference {number} has no {field}")]
+    #[strum(serialize = "invalid-reference")]
     Missing { number: usize, field: &'static str },
     /// R1.31
     #[error("its owner reference {number} has the apiVersion {api_version:?}, which names no version")]
+    #[strum(serialize = "invalid-reference")]
     NoVersion { number: usize, api_version: String },
     /// R1.32
     #[error("{0} of its owner references say controller: true, and only one may")]
+    #[strum(serialize = "several-controllers")]
     Controllers(usize),
     /// R1.33
     #[error("its owner reference {0} names an Event, which may not be an owner")]
@@ -74,27 +69,7 @@ pub enum Refusal {
     OtherVersion,
 }
 
-impl Refusal {
-    /// The reason in one word; its meaning never changes.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Refusal::UnservedKind { .. } => "unserved-kind",
-            Refusal::DefinedByFile { .. } => "defined-by-file",
-            Refusal::NoNamespace(_) => "no-namespace",
-            Refusal::NamespaceLater(_) => "namespace-later",
-            Refusal::NamespaceTerminating(_) => "namespace-terminating",
-            Refusal::Malformed(_) => "malformed",
-            Refusal::NoName => "no-name",
-            Refusal::Missing { .. } | Refusal::NoVersion { .. } => "invalid-reference",
-            Refusal::Controllers(_) => "several-controllers",
-            Refusal::EventOwner(_) => "event-owner",
-            Refusal::BothFinalizers => "both-finalizers",
-            Refusal::NewFinalizer(_) => "new-finalizer",
-            Refusal::OtherUid => "other-uid",
-            Refusal::OtherVersion => "other-version",
-        }
-    }
-}
+named!(&Refusal);
 
 /// What of an object could not be found out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,5 +1,7 @@
 //! What an owner reference of the file comes to once the file is applied.
 
+use strum::IntoStaticStr;
+
 use crate::{
     graph::{Dangling, OwnerGraph, Verdict},
     model::{ObjectId, Reference, Rule},
@@ -8,31 +10,38 @@ use crate::{
 use super::{manifest::FileReference, scene::Scene};
 
 /// Where a reference leads (§3.4), and why not where its author meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Standing {
     /// Its owner is there.
     Solid(ObjectId),
     /// Its owner is there, and is being deleted.
+    #[strum(serialize = "owner-terminating")]
     Going(ObjectId),
     /// The file creates its owner, which gets a new uid.
     NewUid(ObjectId),
     /// Its owner exists with another uid.
     OtherUid(ObjectId),
     /// The uid is that of an object in this other namespace.
+    #[strum(serialize = "other-namespace")]
     Elsewhere(String),
     /// Nothing is where it leads; whether the file has such an object, which is not created yet.
     Absent { in_file: bool },
     /// It names a list kind.
     ListKind,
     /// Its apiVersion and kind are not served.
+    #[strum(serialize = "unserved-kind")]
     Unserved,
     /// Its kind is served only once this CRD of the file is.
     DefinedByFile(String),
     /// A cluster-scoped object names an owner of a namespaced kind.
     InvalidScope,
     /// Its owner could not be read.
+    #[strum(serialize = "unknown")]
     Unread,
 }
+
+named!(&Standing);
 
 impl Standing {
     /// Of a reference of an object in this namespace (empty: cluster-scoped).
@@ -86,23 +95,6 @@ impl Standing {
                 | Standing::Absent { .. }
                 | Standing::ListKind
         )
-    }
-
-    /// The name in JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Standing::Solid(_) => "solid",
-            Standing::Going(_) => "owner-terminating",
-            Standing::NewUid(_) => "new-uid",
-            Standing::OtherUid(_) => "other-uid",
-            Standing::Elsewhere(_) => "other-namespace",
-            Standing::Absent { .. } => "absent",
-            Standing::ListKind => "list-kind",
-            Standing::Unserved => "unserved-kind",
-            Standing::DefinedByFile(_) => "defined-by-file",
-            Standing::InvalidScope => "invalid-scope",
-            Standing::Unread => "unknown",
-        }
     }
 
     /// The rule that decides.

@@ -1,9 +1,10 @@
 //! The propagation policy of a DELETE.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// What happens to the dependents of a deleted object.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr)]
 pub enum Propagation {
     /// The object is removed first, then its dependents.
     #[default]
@@ -14,13 +15,4 @@ pub enum Propagation {
     Orphan,
 }
 
-impl Propagation {
-    /// The name in the API.
-    pub fn name(self) -> &'static str {
-        match self {
-            Propagation::Background => "Background",
-            Propagation::Foreground => "Foreground",
-            Propagation::Orphan => "Orphan",
-        }
-    }
-}
+named!(Propagation);

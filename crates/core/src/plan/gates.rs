@@ -2,6 +2,7 @@
 //! event order, and whatever could not be read or counted.
 
 use rustc_hash::FxHashSet;
+use strum::IntoStaticStr;
 
 use crate::model::{
     ANY_RESOURCE, Gap, Object, ObjectId, Resource, ResourceId, Resources, Snapshot, effects::EffectKind,
@@ -41,7 +42,8 @@ pub enum Gate {
 }
 
 /// Effects that a gate forbids together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum EffectClass {
     /// Data is lost.
     DataLoss,
@@ -51,16 +53,9 @@ pub enum EffectClass {
     Unknown,
 }
 
-impl EffectClass {
-    /// The name on the command line and in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            EffectClass::DataLoss => "data-loss",
-            EffectClass::External => "external",
-            EffectClass::Unknown => "unknown",
-        }
-    }
+named!(EffectClass);
 
+impl EffectClass {
     /// What it forbids.
     pub(super) fn kinds(self) -> &'static [EffectKind] {
         match self {

@@ -1,5 +1,7 @@
 //! Policies and deletes that have no effect, or not the expected one, and what a sweep leaves alone.
 
+use strum::IntoStaticStr;
+
 use crate::{model::ObjectId, server::Propagation};
 
 /// Part of the request that has no effect, or not the expected one.
@@ -11,22 +13,30 @@ pub struct Note {
 }
 
 /// What a note says. Its JSON name never changes meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum NoteKind {
     /// The first DELETE of a CustomResourceDefinition ignores the policy: all instances are deleted (R1.26).
+    #[strum(serialize = "policy-ignored")]
     DefinitionIgnoresPolicy,
     /// Orphaning a Namespace doesn't save its contents (R1.25).
+    #[strum(serialize = "policy-ignored")]
     NamespaceContentGoes,
     /// The target has no dependents: the policy makes no difference.
+    #[strum(serialize = "policy-without-effect")]
     NoDependents,
     /// The pod is already in its grace period; only a shorter one would have an effect (R1.17).
+    #[strum(serialize = "delete-without-effect")]
     PodAlreadyEnding,
     /// The Namespace is terminating: further DELETEs change nothing while its spec.finalizers are set (R1.25).
+    #[strum(serialize = "delete-without-effect")]
     NamespaceAlreadyEnding,
     /// The target is already terminating under this policy.
+    #[strum(serialize = "delete-without-effect")]
     AlreadyTerminating,
     /// An owner reference leads to a missing API path. That doesn't prove that the owner is gone, so a sweep leaves the
     /// object alone (R3.16).
+    #[strum(serialize = "missing-api")]
     DoubtedPath,
     /// It outlives its owner for ever: the collector can't resolve its reference, because the owner's kind is not
     /// served in this version (R3.13), or is namespaced while the dependent is not (L3).
@@ -46,26 +56,9 @@ pub enum NoteKind {
     StaysTerminating,
 }
 
-impl NoteKind {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            NoteKind::DefinitionIgnoresPolicy | NoteKind::NamespaceContentGoes => "policy-ignored",
-            NoteKind::NoDependents => "policy-without-effect",
-            NoteKind::PodAlreadyEnding | NoteKind::NamespaceAlreadyEnding | NoteKind::AlreadyTerminating => {
-                "delete-without-effect"
-            }
-            NoteKind::DoubtedPath => "missing-api",
-            NoteKind::LeftBehind => "left-behind",
-            NoteKind::Abandoned => "abandoned",
-            NoteKind::PerhapsAbandoned => "perhaps-abandoned",
-            NoteKind::WithoutRights => "without-rights",
-            NoteKind::WithoutNeeded => "without-needed",
-            NoteKind::PolicyLapses => "policy-lapses",
-            NoteKind::StaysTerminating => "stays-terminating",
-        }
-    }
+named!(NoteKind);
 
+impl NoteKind {
     /// Whether the user asked to save dependents and the policy saves none.
     pub fn saves_nothing(self, propagation: Propagation) -> bool {
         propagation == Propagation::Orphan

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 use crate::{
     model::{
@@ -22,7 +23,8 @@ use super::{
 
 /// What a plan comes to, the worst first: what can't be taken back, what won't end by itself, then the rest. Its JSON
 /// name never changes meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum VerdictResult {
     /// A gate forbids the delete, or the cluster refuses it.
     Refused,
@@ -46,26 +48,11 @@ pub enum VerdictResult {
     Nothing,
 }
 
-impl VerdictResult {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            VerdictResult::Refused => "refused",
-            VerdictResult::TakesDown => "takes-down",
-            VerdictResult::DataLoss => "data-loss",
-            VerdictResult::Stuck => "stuck",
-            VerdictResult::Depends => "depends",
-            VerdictResult::Waits => "waits",
-            VerdictResult::Unsure => "unsure",
-            VerdictResult::External => "external",
-            VerdictResult::Deletes => "deletes",
-            VerdictResult::Nothing => "nothing",
-        }
-    }
-}
+named!(VerdictResult);
 
 /// What a reason is about; reasons with the same result are in this order. Its JSON name never changes meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum ReasonKind {
     /// A gate that the plan violates.
     Gate,
@@ -93,16 +80,9 @@ impl ReasonKind {
     /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            ReasonKind::Gate => "gate",
-            ReasonKind::Admission => "admission",
-            ReasonKind::Webhook => "webhook",
-            ReasonKind::Api => "api",
-            ReasonKind::Collector => "collector",
-            ReasonKind::Stuck => "stuck",
-            ReasonKind::Depends => "depends",
-            ReasonKind::Waits => "waits",
             ReasonKind::Open(why) => why.name(),
             ReasonKind::Effect(effect) => effect.name(),
+            other => other.into(),
         }
     }
 

@@ -1,11 +1,12 @@
 //! What becomes of an object, in plans and in projections.
 
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 use crate::server::Stored;
 
 /// What happens to an object: the first kind that fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, IntoStaticStr)]
 pub enum OutcomeKind {
     /// Removed from storage.
     Deleted,
@@ -20,6 +21,8 @@ pub enum OutcomeKind {
     /// Unchanged in the simulated order; something unknown could change it.
     Unchanged,
 }
+
+named!(OutcomeKind);
 
 impl OutcomeKind {
     /// What has happened to an object that is like this `after`, or is gone; `None` if it is as it was.
@@ -40,18 +43,6 @@ impl OutcomeKind {
         } else {
             OutcomeKind::Unchanged
         })
-    }
-
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            OutcomeKind::Deleted => "Deleted",
-            OutcomeKind::Terminating => "Terminating",
-            OutcomeKind::Orphaned => "Orphaned",
-            OutcomeKind::Detached => "Detached",
-            OutcomeKind::Unblocked => "Unblocked",
-            OutcomeKind::Unchanged => "Unchanged",
-        }
     }
 
     /// Whether the object is gone or on its way out. A deletionTimestamp can't be taken back.

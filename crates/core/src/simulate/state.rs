@@ -1,6 +1,7 @@
 //! What blocks an object that stays terminating, what is seen of those who have to act, and what will come of it.
 
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 use crate::model::{ObjectId, Symbol};
 
@@ -31,7 +32,8 @@ pub enum BlockedBy {
 }
 
 /// Whether a terminating object will be removed in the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// A living controller will finish it.
@@ -42,16 +44,7 @@ pub enum State {
     Stuck,
 }
 
-impl State {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            State::Waiting => "waiting",
-            State::Unknown => "unknown",
-            State::Stuck => "stuck",
-        }
-    }
-}
+named!(State);
 
 /// The kubelet that would end a pod in its grace period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,7 +72,8 @@ pub enum Kubelet {
 }
 
 /// Whether a component seems to be running, and the evidence.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Liveness {
     /// There is evidence that it doesn't run.
     Away(String),
@@ -93,6 +87,8 @@ pub enum Liveness {
     Unread(String),
 }
 
+named!(&Liveness);
+
 impl Liveness {
     /// The evidence in words.
     pub fn evidence(&self) -> &str {
@@ -102,17 +98,6 @@ impl Liveness {
             | Liveness::Nobody(words)
             | Liveness::Unknown(words)
             | Liveness::Unread(words) => words,
-        }
-    }
-
-    /// The name in JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Liveness::Away(_) => "away",
-            Liveness::Alive(_) => "alive",
-            Liveness::Nobody(_) => "nobody",
-            Liveness::Unknown(_) => "unknown",
-            Liveness::Unread(_) => "unread",
         }
     }
 }

@@ -29,9 +29,10 @@ pub use users::{KnownUsers, Naming, known_users};
 pub(crate) use users::{creates_first, hook, names_used, used};
 
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 /// The severity of an effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, IntoStaticStr)]
 pub enum Severity {
     /// Something is lost that no controller restores.
     Error,
@@ -41,21 +42,14 @@ pub enum Severity {
     Note,
 }
 
-impl Severity {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Error => "Error",
-            Severity::Warning => "Warning",
-            Severity::Note => "Note",
-        }
-    }
-}
+named!(Severity);
 
 /// An effect outside the owner graph. Its JSON name never changes meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum EffectKind {
     /// Data is lost.
+    #[strum(serialize = "data-loss")]
     DataLost,
     /// The external resource that the object represents is deleted.
     ExternalDeleted,
@@ -81,31 +75,16 @@ pub enum EffectKind {
     ObjectsKept,
 }
 
-impl EffectKind {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        self.row().0
-    }
+named!(EffectKind);
 
+impl EffectKind {
     /// How severe such an effect is.
     pub fn severity(self) -> Severity {
-        self.row().1
-    }
-
-    fn row(self) -> (&'static str, Severity) {
+        use EffectKind::{CleanedUp, DataKept, DataLost, ExternalDeleted, ExternalKept, ObjectsDeleted, ObjectsKept};
         match self {
-            EffectKind::DataLost => ("data-loss", Severity::Error),
-            EffectKind::ExternalDeleted => ("external-deleted", Severity::Error),
-            EffectKind::ObjectsDeleted => ("objects-deleted", Severity::Error),
-            EffectKind::PodsDeleted => ("pods-deleted", Severity::Warning),
-            EffectKind::LoadBalancerReleased => ("load-balancer-released", Severity::Warning),
-            EffectKind::DataUnreachable => ("data-unreachable", Severity::Warning),
-            EffectKind::MayStillRun => ("may-still-run", Severity::Warning),
-            EffectKind::Unknown => ("unknown", Severity::Warning),
-            EffectKind::CleanedUp => ("cleaned-up", Severity::Note),
-            EffectKind::DataKept => ("data-kept", Severity::Note),
-            EffectKind::ExternalKept => ("external-kept", Severity::Note),
-            EffectKind::ObjectsKept => ("objects-kept", Severity::Note),
+            DataLost | ExternalDeleted | ObjectsDeleted => Severity::Error,
+            CleanedUp | DataKept | ExternalKept | ObjectsKept => Severity::Note,
+            _ => Severity::Warning,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
+use strum::VariantArray;
 
 use crate::{
     model::{ObjectId, ResourceId, Symbol, facts::Backend},
@@ -308,7 +309,7 @@ impl World<'_, '_> {
                 Operation::Status => context.built_in.pods == Some(*resource),
                 _ => true,
             };
-            Operation::ALL.into_iter().filter(matters).any(|operation| asked(*resource, operation))
+            Operation::VARIANTS.iter().copied().filter(matters).any(|operation| asked(*resource, operation))
         };
         let creates = |resource: &ResourceId| asked(*resource, Operation::Create);
         let may_be_called = |resource: &ResourceId| self.may_be_called_for_any(call, *resource);

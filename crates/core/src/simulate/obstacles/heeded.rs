@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use strum::VariantArray;
+
 use crate::{
     model::{
         ObjectId, Resource, ResourceId, Snapshot,
@@ -49,7 +51,7 @@ impl Admission<'_> {
                 hooks.filter(|(hook, _)| matches(hook)).map(|(_, place)| place).collect()
             };
             let of = |operation| snapshot.resources.iter().map(|(_, resource)| matching(resource, operation)).collect();
-            Operation::ALL.into_iter().map(of).collect()
+            Operation::VARIANTS.iter().copied().map(of).collect()
         });
         table[operation as usize].get(resource.index()).map_or(&[], Vec::as_slice)
     }
@@ -91,7 +93,7 @@ pub(crate) struct BoundPolicy<'a> {
 }
 
 /// A write as admission sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, VariantArray)]
 pub enum Operation {
     Delete,
     /// A DELETE of a whole list, as the namespace controller sends it: admission sees each object, but no name, so
@@ -109,15 +111,6 @@ pub enum Operation {
 }
 
 impl Operation {
-    pub(super) const ALL: [Operation; 6] = [
-        Operation::Delete,
-        Operation::DeleteCollection,
-        Operation::Update,
-        Operation::Finalize,
-        Operation::Status,
-        Operation::Create,
-    ];
-
     /// How the namespace controller deletes an object.
     pub fn of_content(snapshot: &Snapshot, object: ObjectId) -> Self {
         if snapshot.resources.get(snapshot.object(object).resource).has_verb("deletecollection") {

@@ -1,5 +1,7 @@
 //! What is told of obstacles: what each prevents, and why a write is refused.
 
+use strum::IntoStaticStr;
+
 use crate::model::{Coordinate, ObjectId, Presence, ResourceId, Snapshot};
 
 use super::heeded::{Lack, Operation};
@@ -38,9 +40,11 @@ impl Obstacle {
 }
 
 /// The sort of an obstacle. Its JSON name never changes meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum ObstacleKind {
     /// No controller manager runs, by this Lease (S7): no collector and no namespace controller.
+    #[strum(serialize = "collector-stopped")]
     ControllersAway { lease: ObjectId },
     /// A webhook of this configuration must be called, and can't be (S9).
     WebhookUnreachable { configuration: ObjectId, place: u32 },
@@ -49,6 +53,7 @@ pub enum ObstacleKind {
     PolicyRefuses { policy: ObjectId, binding: ObjectId, lacks_parameters: bool },
     /// Objects no longer satisfy the schema of this CustomResourceDefinition, so the API server refuses to change them
     /// (R1.36).
+    #[strum(serialize = "stuck-on-schema")]
     SchemaRefuses { definition: ObjectId },
     /// This APIService's API doesn't answer (S11).
     ApiUnavailable { service: ObjectId },
@@ -56,19 +61,9 @@ pub enum ObstacleKind {
     ConversionBroken { definition: ObjectId },
 }
 
-impl ObstacleKind {
-    /// The name in JSON; the code of the doctor's finding, if there is one.
-    pub fn name(self) -> &'static str {
-        match self {
-            ObstacleKind::ControllersAway { .. } => "collector-stopped",
-            ObstacleKind::WebhookUnreachable { .. } => "webhook-unreachable",
-            ObstacleKind::PolicyRefuses { .. } => "policy-refuses",
-            ObstacleKind::SchemaRefuses { .. } => "stuck-on-schema",
-            ObstacleKind::ApiUnavailable { .. } => "api-unavailable",
-            ObstacleKind::ConversionBroken { .. } => "conversion-broken",
-        }
-    }
+named!(ObstacleKind);
 
+impl ObstacleKind {
     /// The Lease, the webhook configuration, the policy, the CustomResourceDefinition or the APIService.
     pub fn object(self) -> ObjectId {
         match self {
@@ -98,29 +93,25 @@ pub(crate) enum RefusedBy {
 }
 
 /// Why an object is not created again (R9.44).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Refusal {
     /// This webhook must allow it, and can't be called.
+    #[strum(serialize = "webhook-unreachable")]
     Webhook { configuration: ObjectId, place: u32, lack: Lack },
     /// This policy refuses it because of this binding, perhaps only for lack of parameters.
+    #[strum(serialize = "policy-refuses")]
     Policy { policy: ObjectId, binding: ObjectId, lacks_parameters: bool },
     /// It names this, which doesn't exist, or goes in this delete.
     Missing(Coordinate),
     /// Nothing refuses it, but no controller manager runs, which would do it.
+    #[strum(serialize = "collector-stopped")]
     ManagerAway,
 }
 
-impl Refusal {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Refusal::Webhook { .. } => "webhook-unreachable",
-            Refusal::Policy { .. } => "policy-refuses",
-            Refusal::Missing(_) => "missing",
-            Refusal::ManagerAway => "collector-stopped",
-        }
-    }
+named!(Refusal);
 
+impl Refusal {
     /// The same as a clause.
     pub fn describe(self, snapshot: &Snapshot) -> String {
         match self {
