@@ -6,12 +6,11 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::{Map, Value};
 
 use super::{
-    any::{Any, Scalar, Take, WithText, next_key, skip},
-    capture::Capture,
+    any::{Any, Capture, Scalar, Take, WithText, next_key, skip},
     collect::Collector,
-    definition::Definition,
     error::DumpError,
     metadata::{Metadata, MetadataReader},
+    served::Definition,
     yaml::is_complaint,
 };
 use gc_core::model::{

@@ -3,10 +3,7 @@
 use serde::de::{MapAccess, SeqAccess};
 use serde_json::{Map, Value, json};
 
-use super::{
-    any::{Any, Scalar, Take, WithText, next_key, skip},
-    capture::{Capture, KeyFilter},
-};
+use super::any::{Any, Capture, KeyFilter, Scalar, Take, WithText, next_key, skip};
 use gc_core::model::{
     Object, Reference, ResourceVersion, Strings, Symbol,
     effects::{Policy, Spared, TRACKING_ID, application_named},

@@ -3,24 +3,20 @@
 //! ```text
 //! input     finds and opens files                  text        reads a text by documents: JSON (cut by pieces), YAML
 //! document  reads one document: objects, lists     collect     collects all objects, validated
-//! metadata  reads its metadata (any, capture: values of any type)
-//! plain     turns objects into a snapshot (with served, definition, guess)
+//! metadata  reads its metadata (any: values of any type)
+//! plain     turns objects into a snapshot (with served)
 //! snapshot_file  reads and writes whole snapshots
 //! ```
 
 mod any;
-mod capture;
 mod collect;
-mod definition;
 mod document;
 mod error;
 #[cfg(any(test, feature = "testing"))]
 pub mod fuzzing;
-mod guess;
 mod input;
 mod metadata;
 mod pieces;
-mod places;
 mod plain;
 mod served;
 mod snapshot_file;
@@ -29,8 +25,7 @@ pub mod yaml;
 
 pub use error::{DumpError, Place};
 pub use input::{EXAMPLE, Examples, Fetch, ReadOptions, kustomized};
-pub use snapshot_file::write;
-pub use snapshot_file::{folder_of, write_to_path};
+pub use snapshot_file::{folder_of, write, write_to_path};
 
 use gc_core::{
     model::Snapshot,

@@ -1,11 +1,11 @@
 //! What is served according to a plain dump: Kubernetes' default resources, those of its CustomResourceDefinitions, and
 //! the kinds of its objects and owner references.
 
-use std::collections::BTreeMap;
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use rustc_hash::FxHashSet;
+use serde_json::Value;
 
-use super::{definition::Definition, guess};
 use gc_core::model::{NOT_IN_THE_DUMP, Resource, Resources, well_known};
 
 const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -168,7 +168,7 @@ impl Served {
     /// All resources in order of preference: Kubernetes' default ones first, then the other groups alphabetically.
     pub(super) fn resources(mut self) -> Resources {
         for group in self.others.values_mut() {
-            group.versions.sort_by(|(a, _), (b, _)| guess::by_preference(a, b));
+            group.versions.sort_by(|(a, _), (b, _)| by_preference(a, b));
             for (_, resources) in &mut group.versions {
                 resources.sort_by(|a, b| a.plural.cmp(&b.plural));
             }
@@ -186,7 +186,7 @@ impl Served {
 
 fn guessed(seen: &Seen, taken: &FxHashSet<String>) -> Resource {
     // Two kinds never share a plural; if the guess collides, it is wrong.
-    let mut plural = guess::plural(&seen.kind);
+    let mut plural = guessed_plural(&seen.kind);
     while taken.contains(&plural) {
         plural.push_str("-2");
     }
@@ -203,5 +203,141 @@ fn guessed(seen: &Seen, taken: &FxHashSet<String>) -> Resource {
         namespaced: seen.namespaced,
         verbs: VERBS.iter().map(|verb| (*verb).to_owned()).collect(),
         ..Resource::default()
+    }
+}
+
+/// The plural of a kind, by apimachinery's `UnsafeGuessKindToResource`.
+pub(super) fn guessed_plural(kind: &str) -> String {
+    let singular = kind.to_lowercase();
+    if singular.ends_with("endpoints") {
+        return singular;
+    }
+    match singular.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None if singular.ends_with('s') => format!("{singular}es"),
+        None => format!("{singular}s"),
+    }
+}
+
+/// Compares versions by Kubernetes' order of preference (`CompareKubeAwareVersionStrings`): stable, beta, alpha, then
+/// the higher number first; other names last, alphabetically.
+pub(crate) fn by_preference(a: &str, b: &str) -> Ordering {
+    match (stability(a), stability(b)) {
+        (Some(a), Some(b)) => b.cmp(&a),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => a.cmp(b),
+    }
+}
+
+/// Stage (stable 2, beta 1, alpha 0), major and minor number of `v1`, `v2beta1`.
+fn stability(version: &str) -> Option<(u8, u64, u64)> {
+    let numbers = version.strip_prefix('v')?;
+    let number = |text: &str| if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None };
+    for (word, stage) in [("alpha", 0), ("beta", 1)] {
+        if let Some((major, minor)) = numbers.split_once(word) {
+            return Some((stage, number(major)?, number(minor)?));
+        }
+    }
+    Some((2, number(numbers)?, 0))
+}
+
+/// The resources that a CustomResourceDefinition defines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Definition {
+    pub group: String,
+    pub plural: String,
+    pub singular: String,
+    pub kind: String,
+    pub short_names: Vec<String>,
+    pub categories: Vec<String>,
+    pub namespaced: bool,
+    /// The served versions, in the order of the definition.
+    pub versions: Vec<String>,
+    /// Whether it is terminating, which removes the verbs that create objects.
+    pub terminating: bool,
+}
+
+impl Definition {
+    /// Reads a whole object; `None` if it serves nothing, because it is incomplete or its names were not accepted.
+    pub(super) fn read(object: &Value) -> Option<Definition> {
+        let condition = |name: &str| {
+            let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
+            conditions
+                .into_iter()
+                .flatten()
+                .find(|condition| condition["type"] == name)
+                .map(|condition| condition["status"] == "True")
+        };
+        if condition("Established") == Some(false) {
+            return None;
+        }
+        // The accepted names are served; a trimmed dump may only have the requested ones.
+        let names = ["/status/acceptedNames", "/spec/names"]
+            .into_iter()
+            .filter_map(|names| object.pointer(names))
+            .find(|names| names["plural"].as_str().is_some_and(|plural| !plural.is_empty()))?;
+        let text = |key: &str| names[key].as_str().unwrap_or_default().to_owned();
+        let texts = |key: &str| {
+            let list = names[key].as_array().into_iter().flatten();
+            list.filter_map(|value| value.as_str().map(str::to_owned)).collect()
+        };
+        let spec = object.get("spec")?;
+        let mut versions: Vec<String> = spec["versions"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|version| version["served"] != false)
+            .filter_map(|version| version["name"].as_str().map(str::to_owned))
+            .collect();
+        if versions.is_empty() && spec["versions"].is_null() {
+            // apiextensions.k8s.io/v1beta1.
+            versions.extend(spec["version"].as_str().map(str::to_owned));
+        }
+        let group = spec["group"].as_str().filter(|group| !group.is_empty())?.to_owned();
+        let kind = Some(text("kind")).filter(|kind| !kind.is_empty())?;
+        let singular =
+            Some(text("singular")).filter(|singular| !singular.is_empty()).unwrap_or_else(|| kind.to_lowercase());
+        Some(Definition {
+            group,
+            plural: text("plural"),
+            singular,
+            kind,
+            short_names: texts("shortNames"),
+            categories: texts("categories"),
+            namespaced: spec["scope"] == "Namespaced",
+            versions,
+            terminating: condition("Terminating") == Some(true),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plurals_are_guessed_as_apimachinery_does() {
+        let cases = [
+            ("Pod", "pods"),
+            ("Ingress", "ingresses"),
+            ("NetworkPolicy", "networkpolicies"),
+            ("Endpoints", "endpoints"),
+        ];
+        for (kind, expected) in cases.into_iter().chain([("Gateway", "gatewaies"), ("Bus", "buses"), ("Y", "ies")]) {
+            assert_eq!(guessed_plural(kind), expected);
+        }
+    }
+
+    #[test]
+    fn versions_are_preferred_as_apimachinery_does() {
+        let mut versions =
+            ["foo10", "v3alpha1", "v1", "v11alpha2", "v10", "foo1", "v2", "v10beta3", "v3beta1", "v12alpha1", "v1x"];
+        versions.sort_by(|a, b| by_preference(a, b));
+        let expected =
+            ["v10", "v2", "v1", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "v3alpha1", "foo1", "foo10", "v1x"];
+        assert_eq!(versions, expected);
+        assert_eq!(stability("v99999999999999999999"), None);
+        assert_eq!(stability("v+1"), None);
     }
 }

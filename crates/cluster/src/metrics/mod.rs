@@ -4,29 +4,28 @@
 //! work. All others begin with `kubectl_gc_sweep_`.
 
 mod health;
-mod listen;
-mod process;
 mod queue;
-mod requests;
 mod serve;
 
-use std::sync::Arc;
+pub use health::Health;
+pub use queue::{Queue, QueueMetrics};
+pub use serve::{Bound, Listen, ListenError, ServeError, bind};
+
+use std::{
+    sync::{Arc, atomic::AtomicU64},
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use prometheus_client::{
     encoding::text,
-    metrics::{counter::Counter, family::Family, gauge::Gauge},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
 use strum::IntoStaticStr;
 
-pub use health::Health;
-pub use listen::Listen;
-pub use listen::ListenError;
-pub use queue::{Queue, QueueMetrics};
-pub use requests::RequestMetrics;
-pub use serve::{Bound, ServeError, bind};
+use crate::cluster::{Exchange, Progress};
 
-use self::{process::Process, queue::Queues, requests::Requests};
+use self::queue::Queues;
 
 /// All metrics; clones share them.
 #[derive(Clone, Debug)]
@@ -168,3 +167,85 @@ fn gauge_value(count: usize) -> i64 {
 
 #[cfg(test)]
 mod tests;
+
+#[derive(Debug)]
+pub(super) struct Process {
+    /// `None` if the system doesn't provide it.
+    memory: Option<Gauge>,
+}
+
+impl Process {
+    /// Registers the metrics; the current time becomes the start time.
+    pub(super) fn register(registry: &mut Registry) -> Self {
+        let started: Gauge<f64, AtomicU64> = Gauge::default();
+        started.set(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64());
+        let help = "Start time of the process since unix epoch in seconds";
+        registry.register("process_start_time_seconds", help, started);
+        let memory = resident_memory().map(|_| {
+            let memory = Gauge::default();
+            registry.register("process_resident_memory_bytes", "Resident memory size in bytes", memory.clone());
+            memory
+        });
+        Process { memory }
+    }
+
+    /// Updates the gauges.
+    pub(super) fn update(&self) {
+        if let (Some(memory), Some(bytes)) = (&self.memory, resident_memory()) {
+            memory.set(bytes);
+        }
+    }
+}
+
+/// Resident memory, from Linux' /proc.
+fn resident_memory() -> Option<i64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<i64>().ok()?.checked_mul(1024)
+}
+
+/// Counts requests to one server.
+#[derive(Clone, Debug)]
+pub struct RequestMetrics {
+    host: String,
+    requests: Requests,
+}
+
+type Labels<const N: usize> = [(&'static str, String); N];
+
+#[derive(Clone, Debug)]
+pub(super) struct Requests {
+    total: Family<Labels<3>, Counter>,
+    took: Family<Labels<2>, Histogram, fn() -> Histogram>,
+}
+
+impl Requests {
+    pub(super) fn register(registry: &mut Registry) -> Self {
+        /// Buckets from five milliseconds to a minute, as in client-go.
+        fn histogram() -> Histogram {
+            Histogram::new([0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0])
+        }
+        let requests = Requests { total: Family::default(), took: Family::new_with_constructor(histogram) };
+        let help = "Number of HTTP requests, partitioned by status code, method, and host";
+        registry.register("rest_client_requests", help, requests.total.clone());
+        let help = "Request latency in seconds. Broken down by verb, and host";
+        registry.register("rest_client_request_duration_seconds", help, requests.took.clone());
+        requests
+    }
+
+    pub(super) fn to(&self, host: &str) -> RequestMetrics {
+        RequestMetrics { host: host.to_owned(), requests: self.clone() }
+    }
+}
+
+impl Progress for RequestMetrics {
+    fn exchanged(&self, exchange: &Exchange<'_>) {
+        let host = || ("host", self.host.clone());
+        let code = exchange.status.map_or_else(|_| "<error>".to_owned(), |status| status.to_string());
+        self.requests.total.get_or_create(&[("code", code), ("method", exchange.method.to_owned()), host()]).inc();
+        self.requests
+            .took
+            .get_or_create(&[("verb", exchange.method.to_owned()), host()])
+            .observe(exchange.took.as_secs_f64());
+    }
+}

@@ -11,7 +11,7 @@ use tokio::{
 
 use super::*;
 use crate::cluster::{
-    Exchange, Progress as _,
+    Exchange,
     testing::{json, refuse, serve},
 };
 

@@ -11,10 +11,9 @@ use crate::{
 };
 
 use super::{
-    arrival::Arrival,
+    arrival::{Arrival, Standing},
     manifest::ManifestObject,
     scene::{Placed, Scene},
-    standing::Standing,
 };
 
 /// What becomes of an object of the file right after the apply.

@@ -6,18 +6,13 @@
 mod arrival;
 mod fate;
 mod manifest;
-mod mend;
 mod merge;
 mod scene;
-mod standing;
 #[cfg(test)]
 mod tests;
 
-pub use arrival::{Arrival, Refusal, Unread};
+pub use arrival::{Arrival, Refusal, Standing, Unread};
 pub use fate::{ApplyCounts, ApplyPlan, ApplyResult, Fate, FileObject};
-pub use manifest::name_of;
-pub use manifest::{FileReference, ManifestObject, Place};
-pub use mend::{Mend, Mending, mends};
+pub use manifest::{FileReference, ManifestObject, Mend, Mending, Place, mends, name_of};
 pub use merge::LastApplied;
 pub use scene::{Placed, Scene};
-pub use standing::Standing;

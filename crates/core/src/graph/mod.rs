@@ -5,5 +5,4 @@ mod owner_graph;
 mod verdict;
 
 pub use owner_graph::{NodeId, OwnerGraph, map};
-pub use verdict::{Address, unconfirmed_owners};
-pub use verdict::{Dangling, Verdict};
+pub use verdict::{Address, Dangling, Verdict, unconfirmed_owners};

@@ -7,7 +7,6 @@
 
 mod columns;
 mod evaluate;
-mod order;
 mod parse;
 #[cfg(test)]
 mod tests;
@@ -16,8 +15,8 @@ mod values;
 use serde_json::Value;
 
 pub use columns::{CustomColumns, relaxed};
-pub use order::SortKey;
 pub use parse::PathError;
+pub use values::SortKey;
 
 use evaluate::Evaluation;
 use parse::{Node, parse};

@@ -12,12 +12,10 @@ mod claims;
 mod jobs;
 mod leases;
 mod pods;
-mod refused;
 mod removal;
 mod replica_sets;
 mod revisions;
 mod scene;
-mod settings;
 mod tokens;
 mod volumes;
 
@@ -28,7 +26,7 @@ use crate::{
 };
 
 pub use removal::{End, Freed, Held, Reason, Removal, Stays, When};
-pub use settings::{Assumption, Settings};
+pub use scene::{Assumption, Settings};
 
 use removal::Found;
 use scene::Scene;
@@ -75,7 +73,7 @@ pub fn forecast(snapshot: &Snapshot, settings: &Settings, now: i64) -> Forecast 
         removals.iter_mut().for_each(|(_, reason)| reason.await_manager());
     }
     let mut removals = removal::merged(&scene, &graph, removals);
-    refused::doubt(&scene, &graph, &mut removals);
+    scene::doubt(&scene, &graph, &mut removals);
     let going = |id: ObjectId| removals.iter().any(|removal| removal.object == id);
     let stays = stays.into_iter().filter(|stays| !going(stays.object)).collect();
     let assumptions = settings.assumptions(&removals, manager_away.is_some());

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use crate::model::{Propagation, Symbol, facts::PodFacts};
 
 use super::{
+    Stored,
     kinds::{KindRules, OwnDelete},
-    stored::Stored,
 };
 
 /// The options of one DELETE.

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{Reference, References, Symbol};
 
-use super::stored::Stored;
+use super::Stored;
 
 /// The patches that the collector sends.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,14 +8,10 @@ use serde::{
     de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
 };
 
-use super::{
-    API_VERSION, KIND,
-    format::{List, LookedUp, Origin, Pairs},
-};
+use super::{API_VERSION, KIND, List, LookedUp, Origin, Pairs};
 use crate::dump::{
     DumpError,
-    any::{next_key, skip},
-    capture::Capture,
+    any::{Capture, next_key, skip},
     metadata::{Field, Metadata, symbol},
     text::{is_json, json_error},
     yaml,

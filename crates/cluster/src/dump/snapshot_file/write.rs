@@ -10,10 +10,7 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
 
-use super::{
-    API_VERSION, KIND,
-    format::{List, LookedUp, Origin, Pairs, Time},
-};
+use super::{API_VERSION, KIND, List, LookedUp, Origin, Pairs, Time};
 use crate::dump::DumpError;
 use gc_core::{
     document::Named,

@@ -3,8 +3,6 @@
 //! There is no I/O and no clock here. The caller reports events ([`Live::see`], [`Live::gone`]), takes items from the
 //! queues, and executes requests.
 
-mod absent;
-mod compact;
 mod graph_view;
 mod nodes;
 mod seeing;
@@ -24,7 +22,7 @@ use super::{
     queue::Queue,
 };
 
-use self::{absent::Absent, nodes::Node};
+use self::nodes::{Absent, Node};
 
 pub use nodes::KindId;
 
