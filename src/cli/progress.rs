@@ -3,12 +3,13 @@
 
 use std::{
     io::{self, IsTerminal, Write},
-    sync::{Arc, Condvar, LazyLock, Mutex, OnceLock, PoisonError},
+    sync::{Arc, LazyLock, OnceLock},
     thread,
     time::{Duration, Instant},
 };
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use parking_lot::{Condvar, Mutex};
 
 use crate::render::escape::visible;
 use gc_cluster::cluster::{Exchange, Progress};
@@ -144,7 +145,7 @@ struct State {
 
 impl Show for WorkLine {
     fn begins(&self, work: Work) {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.state.lock();
         state.work = Some((work, Instant::now()));
         if !state.is_drawing {
             state.is_drawing = true;
@@ -155,7 +156,7 @@ impl Show for WorkLine {
     }
 
     fn ends(&self, work: Work) {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.state.lock();
         let took = state.work.take().map_or(Duration::ZERO, |(_, since)| since.elapsed());
         state.before = Some((work, took + state.took_before(work)));
         if let Some(bar) = state.bar.take() {
@@ -174,17 +175,17 @@ impl State {
 impl Shared {
     /// Draws for as long as the process runs. It draws while it holds the lock, so nothing is drawn after the end.
     fn draw(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         loop {
             let Some((work, since)) = state.work else {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                self.changed.wait(&mut state);
                 continue;
             };
             if since.elapsed() + state.took_before(work) >= PATIENCE {
                 let (done, of) = progress::so_far();
                 state.bar.get_or_insert_with(|| bar("{msg}", 0)).set_message(line(work, done, of));
             }
-            state = self.changed.wait_timeout(state, BETWEEN).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut state, BETWEEN);
         }
     }
 }
@@ -222,7 +223,7 @@ mod tests {
     #[test]
     fn work_that_is_repeated_is_one() {
         let shown = WorkLine::default();
-        let took = |work| shown.0.state.lock().unwrap().took_before(work);
+        let took = |work| shown.0.state.lock().took_before(work);
         for _ in 0..2 {
             shown.begins(Work::Simulating);
             thread::sleep(Duration::from_millis(2));

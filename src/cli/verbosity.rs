@@ -1,13 +1,10 @@
 //! What `-v` tells of each request, as kubectl does (client-go's `transport/round_trippers.go` and `rest/request.go`).
 
-use std::{
-    collections::HashSet,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashSet, time::Duration};
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use owo_colors::OwoColorize as _;
+use parking_lot::Mutex;
 
 use crate::render::escape::visible;
 use gc_cluster::cluster::Exchange;
@@ -163,7 +160,7 @@ pub(super) struct Warnings {
 impl Warnings {
     /// The line to print; `None` if it was printed before.
     pub(super) fn line(&self, text: &str, coloured: bool) -> Option<String> {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.told.lock();
         if told.len() >= MOST || !told.insert(text.to_owned()) {
             return None;
         }
@@ -173,12 +170,12 @@ impl Warnings {
 
     /// Whether this program has not said this before.
     pub(super) fn is_news(&self, text: &str) -> bool {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned())
+        self.own.lock().insert(text.to_owned())
     }
 
     /// The error of `--warnings-as-errors`; `None` without warnings.
     pub(super) fn as_error(&self) -> Option<String> {
-        match self.told.lock().unwrap_or_else(PoisonError::into_inner).len() {
+        match self.told.lock().len() {
             0 => None,
             1 => Some("1 warning received".to_owned()),
             count => Some(format!("{count} warnings received")),

@@ -2,7 +2,7 @@
 //! pictures.
 
 use serde::Serialize;
-use strum::VariantArray;
+use strum::{IntoStaticStr, VariantArray};
 
 use super::style::Tone;
 
@@ -175,8 +175,9 @@ pub fn in_ascii(text: &str) -> String {
 /// longer.
 pub(super) const LONGEST: usize = 100;
 
-/// The word that begins the first line of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The word that begins the first line of an answer, and its name in documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub(super) enum Headline {
     // Of what would happen.
     Refused,

@@ -3,9 +3,11 @@
 use std::{
     collections::{HashMap, HashSet},
     io::{self, Write as _},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 use crate::{
     cli::{
@@ -147,7 +149,7 @@ impl Reporter {
     }
 
     fn failed(&self, failed: &Failed) {
-        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failures = self.failures.lock();
         if failures.len() >= MOST_REASONS {
             failures.clear();
         }

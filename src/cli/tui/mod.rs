@@ -8,7 +8,7 @@ use std::{
     io::{self, IsTerminal as _, Write as _, stdin, stdout},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
         mpsc::{Receiver, Sender, TryRecvError, channel},
     },
@@ -303,7 +303,7 @@ fn wait_for_enter() {
 /// Passes on what is told: to the ordinary screen if that is shown, and otherwise as news.
 struct OffScreen {
     ordinary: Option<Arc<dyn Progress>>,
-    news: Mutex<Sender<Message>>,
+    news: Sender<Message>,
     lists: AtomicUsize,
     done: AtomicUsize,
     objects: AtomicUsize,
@@ -312,7 +312,7 @@ struct OffScreen {
 impl OffScreen {
     fn new(ordinary: Option<Arc<dyn Progress>>, news: Sender<Message>) -> Self {
         let (lists, done, objects) = Default::default();
-        OffScreen { ordinary, news: Mutex::new(news), lists, done, objects }
+        OffScreen { ordinary, news, lists, done, objects }
     }
 
     fn ordinary(&self) -> Option<&dyn Progress> {
@@ -320,10 +320,8 @@ impl OffScreen {
     }
 
     fn news(&self, news: News) {
-        if let Ok(sender) = self.news.lock() {
-            // Ignore errors: the screen may be closed.
-            let _ = sender.send(Message::News(news));
-        }
+        // Ignore errors: the screen may be closed.
+        let _ = self.news.send(Message::News(news));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     io::{self, Stdout, Write as _, stdout},
     sync::{
-        Mutex, Once,
+        Once,
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
@@ -11,6 +11,7 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use parking_lot::{Mutex, const_mutex};
 use ratatui::{
     Terminal,
     backend::CrosstermBackend,
@@ -30,7 +31,7 @@ use crate::{
 /// Whether the screen is open.
 static OPEN: AtomicBool = AtomicBool::new(false);
 /// Held while something is drawn, so that nothing is drawn after a signal has restored the terminal.
-static DRAWING: Mutex<()> = Mutex::new(());
+static DRAWING: Mutex<()> = const_mutex(());
 static PREPARED: Once = Once::new();
 
 /// Whether the terminal shows the screen, and not what was on it before.
@@ -183,13 +184,7 @@ fn restore_on_signals() {
         let _ = listens.send(());
         let signal = runtime.block_on(signals.next());
         // What is being drawn is finished first, if it isn't stuck.
-        let _drawing = (0..100).find_map(|_| match DRAWING.try_lock() {
-            Ok(drawing) => Some(drawing),
-            Err(_) => {
-                std::thread::sleep(Duration::from_millis(10));
-                None
-            }
-        });
+        let _drawing = DRAWING.try_lock_for(Duration::from_secs(1));
         restore();
         std::process::exit(128 + signal);
     });

@@ -84,6 +84,10 @@ impl Worker {
         let _ = self.news.send(message);
     }
 
+    fn news(&self, news: News) {
+        self.tell(Message::News(news));
+    }
+
     fn run(mut self, requests: &Receiver<Effect>) {
         let mut held = match self.open() {
             Ok(held) => held,
@@ -164,7 +168,7 @@ impl Worker {
                     };
                 }
                 if changed {
-                    self.tell(Message::News(News::Scene(Box::new(self.scene(&mut *session)))));
+                    self.news(News::Scene(Box::new(self.scene(&mut *session))));
                 }
                 Held::Live(session, read)
             }
@@ -184,7 +188,7 @@ impl Worker {
                 }
                 World::forget(&mut *session);
                 if changed {
-                    self.tell(Message::News(News::Scene(Box::new(self.scene(&mut *session)))));
+                    self.news(News::Scene(Box::new(self.scene(&mut *session))));
                 }
                 Held::Live(session, read)
             }
@@ -200,20 +204,20 @@ impl Worker {
             (Held::Lost(_), SourceConfig::Cluster(cluster)) => Discovered::expecting(cluster, &self.wanted, scope),
             // A dump does not change.
             (other, _) => {
-                self.tell(Message::News(News::Note("This is a dump: there is nothing new to read.".to_owned())));
+                self.news(News::Note("This is a dump: there is nothing new to read.".to_owned()));
                 return other;
             }
         };
         match discovered.and_then(|discovered| discovered.read(&self.wanted, scope)) {
             Ok(mut session) => {
                 session.watch_or_list();
-                self.tell(Message::News(News::Doing(String::new())));
-                self.tell(Message::News(News::Scene(Box::new(self.scene(&mut session)))));
+                self.news(News::Doing(String::new()));
+                self.news(News::Scene(Box::new(self.scene(&mut session))));
                 Held::Live(Box::new(session), Instant::now())
             }
             Err(error) => {
                 let text = format!("error: {}; what is shown is old; trying again", describe_error(&error));
-                self.tell(Message::News(News::Doing(text)));
+                self.news(News::Doing(text));
                 Held::Lost(Instant::now())
             }
         }
@@ -225,14 +229,9 @@ impl Worker {
             return match request {
                 Effect::Plan { request, propagation, .. } => {
                     let text = lines(&format!("error: {why}"));
-                    self.tell(Message::News(News::Planned(Planned {
-                        request,
-                        propagation,
-                        text,
-                        commands: Vec::new(),
-                    })));
+                    self.news(News::Planned(Planned { request, propagation, text, commands: Vec::new() }));
                 }
-                Effect::Diagnose { .. } => self.tell(Message::News(News::Diagnosed(Err(why)))),
+                Effect::Diagnose { .. } => self.news(News::Diagnosed(Err(why))),
                 _ => {}
             };
         };
@@ -244,14 +243,14 @@ impl Worker {
                 let found = self.diagnose(session, width);
                 // Objects were looked at again.
                 if session.is_live() {
-                    self.tell(Message::News(News::Scene(Box::new(self.scene(session)))));
+                    self.news(News::Scene(Box::new(self.scene(session))));
                 }
                 News::Diagnosed(Ok(found))
             }
             Effect::Statuses(objects) => News::Statuses(statuses(session, &objects)),
             Effect::Read | Effect::Copy(_) | Effect::Delete { .. } | Effect::Leave => return,
         };
-        self.tell(Message::News(news));
+        self.news(news);
     }
 
     fn plan(

@@ -59,27 +59,14 @@ struct VerdictJson {
     message: String,
 }
 
-/// The name of a verdict in documents.
-fn result(headline: Headline) -> &'static str {
-    match headline {
-        Headline::DataLoss => "data-loss",
-        Headline::Stuck => "stuck",
-        Headline::Depends => "depends",
-        Headline::Waits => "waits",
-        Headline::Unsure => "unsure",
-        Headline::WillBeDeleted => "will-be-deleted",
-        Headline::Changes => "changes",
-        _ => "ok",
-    }
-}
-
 impl Output for ExplainView<'_> {
     /// One document with a list of explanations, one for each target.
     fn document(&self) -> impl Serialize {
         let head = Head::of("Explanation", &self.gaps(), self.snapshot);
         let told = |explanation| {
             let Verdict { headline, sentence, .. } = words::verdict(self, explanation, None);
-            let verdict = VerdictJson { result: result(headline), message: format!("{}: {sentence}", headline.word()) };
+            let verdict =
+                VerdictJson { result: headline.into_str(), message: format!("{}: {sentence}", headline.word()) };
             ExplanationJson { verdict, explanation }
         };
         let explanations = self.explanations.iter().map(told).collect();

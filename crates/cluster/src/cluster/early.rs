@@ -5,12 +5,13 @@
 //! same request. The others are dropped, and what was not expected is listed once discovery names it.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
 use futures::StreamExt as _;
 use http::StatusCode;
+use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::{sync::oneshot, task::JoinSet};
 
@@ -42,12 +43,12 @@ pub struct EarlyLists {
 impl EarlyLists {
     /// Drops all requests but these.
     pub(super) fn keep(&self, wanted: &FxHashSet<Get>) {
-        self.tries.lock().unwrap_or_else(PoisonError::into_inner).retain(|get, _| wanted.contains(get));
+        self.tries.lock().retain(|get, _| wanted.contains(get));
     }
 
     /// The outcome of a request that was sent early; once, because the next time it would be old.
     pub(super) async fn take(&self, get: &Get, progress: &dyn Progress) -> Option<Result<Answer, Failure>> {
-        let tried = self.tries.lock().unwrap_or_else(PoisonError::into_inner).remove(get)?;
+        let tried = self.tries.lock().remove(get)?;
         let Tried { outcome, warnings } = tried.await.ok()?;
         // Discovery, which has answered since, names it: it is served by now.
         if outcome.as_ref().is_ok_and(|answer| answer.status == StatusCode::NOT_FOUND) {
@@ -89,7 +90,7 @@ impl Connection {
         let held = Arc::new(HeldWarnings { progress: self.progress.clone(), warnings: Mutex::default() });
         let connection = self.clone().with_progress(held.clone());
         let outcome = connection.send_get(url, accept, LARGEST_LIST).await;
-        let warnings = std::mem::take(&mut *held.warnings.lock().unwrap_or_else(PoisonError::into_inner));
+        let warnings = std::mem::take(&mut *held.warnings.lock());
         Tried { outcome, warnings }
     }
 }
@@ -114,7 +115,7 @@ impl Progress for HeldWarnings {
     }
 
     fn warned(&self, text: &str) {
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+        self.warnings.lock().push(text.to_owned());
     }
 
     fn untested(&self, text: &str) {
@@ -137,11 +138,11 @@ mod tests {
 
     impl Progress for Told {
         fn warned(&self, text: &str) {
-            self.0.lock().unwrap().push(text.to_owned());
+            self.0.lock().push(text.to_owned());
         }
 
         fn exchanged(&self, exchange: &Exchange<'_>) {
-            self.0.lock().unwrap().push(exchange.url.to_owned());
+            self.0.lock().push(exchange.url.to_owned());
         }
     }
 
@@ -166,8 +167,8 @@ mod tests {
         let mut early = connection.begin_lists(&before, &wanted);
         while early._sending.join_next().await.is_some() {}
         let (snapshot, nothing) = connection.read_some(now, &wanted, &early).await.unwrap();
-        assert!(nothing.is_none() && early.tries.lock().unwrap().is_empty());
-        let mut told = told.0.lock().unwrap().clone();
+        assert!(nothing.is_none() && early.tries.lock().is_empty());
+        let mut told = told.0.lock().clone();
         told.sort();
         (snapshot, told)
     }
@@ -200,7 +201,7 @@ mod tests {
             Resources::new(vec![named("pods"), Resource { group, kind, ..named("apiservices") }], Vec::new());
         let wanted = Wanted { scope: Scope::Everything, whole: Vec::new(), targets: Vec::new(), instead: Vec::new() };
         let early = serve(|_| one("a")).await.begin_lists(&resources, &wanted);
-        let tries = early.tries.lock().unwrap();
+        let tries = early.tries.lock();
         assert_eq!(tries.keys().map(|(url, _)| url.as_str()).collect::<Vec<_>>(), [PODS]);
     }
 

@@ -1,10 +1,9 @@
 //! Lists the objects that the collector works on: metadata only, except for the few kinds that are needed whole. Reads
 //! many lists at once, each in pages, straight into the snapshot.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use futures::StreamExt as _;
 use http::StatusCode;
+use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 
 use gc_core::model::{
@@ -112,10 +111,6 @@ struct IntoSnapshot<'s> {
 }
 
 impl IntoSnapshot<'_> {
-    fn lock(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Reads all pages. Returns the list's resourceVersion.
     async fn read(&mut self, connection: &Connection, mut pages: Pages<'_>) -> Result<String, Failure> {
         loop {
@@ -132,7 +127,7 @@ impl IntoSnapshot<'_> {
     }
 
     fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.shared.lock();
         let mut nameless = None;
         let resource = &self.job.resource;
         let mut take = |object: &RawObject<'_>, whole: Option<&serde_json::Value>| {
@@ -164,7 +159,7 @@ impl IntoSnapshot<'_> {
     fn restart(&mut self) {
         self.objects = 0;
         let before: FxHashSet<ObjectId> = {
-            let mut shared = self.lock();
+            let mut shared = self.shared.lock();
             let snapshot = shared.builder.snapshot();
             snapshot.objects().filter(|(_, object)| object.resource == self.job.id).map(|(id, _)| id).collect()
         };
@@ -238,7 +233,7 @@ impl Connection {
         let mut failures = Vec::new();
         let mut read = 0;
         while let Some(done) = lists.next().await {
-            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut shared = shared.lock();
             for Done { record, failure } in done {
                 match failure {
                     Some(failure) => failures.push((record.resource, record.namespace.clone(), failure)),
@@ -259,18 +254,11 @@ impl Connection {
         let lists = failures.len();
         let first = failures.into_iter().min_by_key(|(resource, ..)| *resource).filter(|_| read == 0);
         let nothing = first.map(|(resource, namespace, failure)| {
-            let resource = shared
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .builder
-                .snapshot()
-                .resources
-                .get(resource)
-                .full_name();
+            let resource = shared.lock().builder.snapshot().resources.get(resource).full_name();
             let list = Gap { resource, namespace, reason: reason_of(&failure) };
             ConnectError::NothingRead { endpoint: Box::new(self.endpoint().clone()), lists, first: list.to_string() }
         });
-        let Shared { mut builder, vanished } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Shared { mut builder, vanished } = shared.into_inner();
         if !vanished.is_empty() {
             builder = without(&builder.build(), &vanished);
         }
@@ -315,7 +303,7 @@ impl Connection {
         if read.is_ok()
             && let Some(before) = taker.before.take()
         {
-            taker.lock().vanished.extend(before);
+            taker.shared.lock().vanished.extend(before);
         }
         let objects = taker.objects;
         let (resource_version, failure) = match read {

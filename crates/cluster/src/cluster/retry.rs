@@ -2,12 +2,10 @@
 //! requests are sent a second. kube's own policy goes on for 15 minutes, but a user is waiting here, and a list that
 //! stays unreadable becomes a gap.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use http::StatusCode;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::error::Failure;
@@ -117,7 +115,7 @@ impl Rate {
 
     /// Reserves the next time to send a request.
     fn take(&self, now: Instant) -> Instant {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = self.next.lock();
         let due = now.max(*next);
         *next = due + self.every;
         due.checked_sub(self.ahead).map_or(now, |earliest| earliest.max(now))

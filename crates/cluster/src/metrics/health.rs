@@ -1,10 +1,8 @@
 //! Liveness and readiness of a running sweep.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// The health of a sweep; clones share it.
@@ -30,12 +28,12 @@ impl Health {
 
     /// Records a sign of life.
     pub fn beat(&self) {
-        self.state().last = Instant::now();
+        self.0.lock().last = Instant::now();
     }
 
     /// Sets whether it is ready, or why not.
     pub fn set_ready(&self, ready: Result<(), String>) {
-        self.state().not_ready = ready.err();
+        self.0.lock().not_ready = ready.err();
     }
 
     /// Whether it is alive.
@@ -43,7 +41,7 @@ impl Health {
     /// # Errors
     /// How long ago the last sign of life was, if too long.
     pub fn alive(&self) -> Result<(), String> {
-        let state = self.state();
+        let state = self.0.lock();
         let silent = state.last.elapsed();
         if silent <= state.patience {
             return Ok(());
@@ -57,10 +55,6 @@ impl Health {
     /// Why it is not ready.
     pub fn ready(&self) -> Result<(), String> {
         self.alive()?;
-        self.state().not_ready.clone().map_or(Ok(()), Err)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().not_ready.clone().map_or(Ok(()), Err)
     }
 }

@@ -2,10 +2,11 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    sync::{Arc, atomic::AtomicU64},
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use prometheus_client::{
     metrics::{
         counter::Counter,
@@ -73,26 +74,21 @@ impl QueueMetrics {
     /// Counts an item that a worker, by its number, took from the queue after this time.
     pub fn begun(&self, worker: usize, waited: Duration) {
         self.waited.observe(waited.as_secs_f64());
-        self.in_progress().insert(worker, Instant::now());
+        self.in_progress.lock().insert(worker, Instant::now());
     }
 
     /// Counts the work of a worker on the item that it took.
     pub fn done(&self, worker: usize) {
-        if let Some(begun) = self.in_progress().remove(&worker) {
+        if let Some(begun) = self.in_progress.lock().remove(&worker) {
             self.worked.observe(begun.elapsed().as_secs_f64());
         }
     }
 
     /// Updates the gauges of the work in progress.
     fn update(&self) {
-        let ages: Vec<f64> = self.in_progress().values().map(|begun| begun.elapsed().as_secs_f64()).collect();
+        let ages: Vec<f64> = self.in_progress.lock().values().map(|begun| begun.elapsed().as_secs_f64()).collect();
         self.unfinished.set(ages.iter().sum());
         self.longest.set(ages.into_iter().fold(0.0, f64::max));
-    }
-
-    fn in_progress(&self) -> MutexGuard<'_, BTreeMap<usize, Instant>> {
-        // A panic elsewhere leaves the numbers valid.
-        self.in_progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
     convert::Infallible,
     error::Error as _,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -23,6 +23,7 @@ use kube::{
     client::{Body, ConfigExt as _},
     config::AuthInfo,
 };
+use parking_lot::Mutex;
 use secrecy::{ExposeSecret as _, SecretString};
 use tower::{Layer as _, Service as _, service_fn};
 
@@ -282,7 +283,7 @@ impl TokenFile {
 
     /// The current token. If the file can't be read any more, the last one: a program may remove the file once it runs.
     fn token(&self) -> Result<HeaderValue, String> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if last.1.elapsed() >= PERIOD {
             if let Ok(token) = token_in(&self.path) {
                 last.0 = token;

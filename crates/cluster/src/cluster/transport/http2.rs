@@ -1,19 +1,16 @@
 //! The HTTP/2 connections to one server. One carries all requests; another is opened only while all have as many
 //! requests under way as the server takes, as in Go's `http2.Transport`.
 
-use std::{
-    pin::Pin,
-    sync::{Arc, Mutex},
-    task::Poll,
-};
+use std::{pin::Pin, sync::Arc, task::Poll};
 
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use kube::client::Body;
+use parking_lot::Mutex;
 
-use super::{Answer, Io, Settings, lock};
+use super::{Answer, Io, Settings};
 
 /// How much of one answer, and of all answers together, the server may send before it is read: as in Go. A small
 /// window would let a watch that is read slowly hold up all others.
@@ -35,7 +32,7 @@ pub(super) struct Open {
 
 impl Open {
     fn has_room(&self) -> bool {
-        let allowed = lock(&self.driver).as_ref().map_or(0, Driver::current_max_send_streams);
+        let allowed = self.driver.lock().as_ref().map_or(0, Driver::current_max_send_streams);
         Arc::strong_count(&self.under_way) <= allowed
     }
 }
@@ -78,14 +75,14 @@ impl Connections {
 /// Passes requests on until the connection takes no more. Those that still wait then come back unsent, because the
 /// driver is dropped.
 async fn drive(driver: Arc<Mutex<Option<Driver>>>) {
-    std::future::poll_fn(|context| match lock(&driver).as_mut() {
+    std::future::poll_fn(|context| match driver.lock().as_mut() {
         Some(driver) => Pin::new(driver).poll(context).map(|_| ()),
         None => Poll::Ready(()),
     })
     .await;
     // Under the lock, as each request is handed over: one that comes between hyper's last look at what waits and its
     // end would wait forever.
-    *lock(&driver) = None;
+    *driver.lock() = None;
 }
 
 /// Permission to send one request.
@@ -105,7 +102,7 @@ pub(super) enum Failed {
 impl Place {
     pub(super) async fn send(mut self, request: Request<Body>) -> Result<Response<Answer>, Failed> {
         let sent = {
-            let _driver = lock(&self.driver);
+            let _driver = self.driver.lock();
             self.sender.try_send_request(request)
         };
         match sent.await {

@@ -6,11 +6,7 @@ mod http2;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    error::Error,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{error::Error, sync::Arc, time::Duration};
 
 use base64::Engine as _;
 use futures::{
@@ -28,6 +24,7 @@ use kube::{
     Client, Config,
     client::{Body, ConfigExt as _},
 };
+use parking_lot::Mutex;
 use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 use tower_http::decompression::DecompressionLayer;
 
@@ -108,7 +105,7 @@ impl Transport {
         let uses_http2 = settings.http2 && server.scheme_str() == Some("https");
         let (connector, for_http2) = connector::connectors(config, uses_http2)?;
         let first = Arc::clone(&given);
-        let http1 = service_fn(move |server| match lock(&first).pop() {
+        let http1 = service_fn(move |server| match first.lock().pop() {
             Some(io) => future::ready(Ok(io)).left_future(),
             None => connector.clone().oneshot(server).right_future(),
         });
@@ -160,7 +157,7 @@ impl Http2 {
     async fn place(self: &Arc<Self>) -> Result<Option<Place>, Unconnected> {
         loop {
             let opening = {
-                let mut state = lock(&self.state);
+                let mut state = self.state.lock();
                 if state.chose_http1 {
                     return Ok(None);
                 }
@@ -177,7 +174,7 @@ impl Http2 {
     fn open(self: Arc<Self>) -> impl Future<Output = Result<(), Unconnected>> + Send + 'static {
         let opened = tokio::spawn(async move {
             let connected = self.connect().await;
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             state.opening = None;
             match connected? {
                 Some(open) => state.connections.add(open),
@@ -193,7 +190,7 @@ impl Http2 {
         let io =
             self.connector.clone().oneshot(self.server.clone()).await.map_err(|error| Unconnected(error.into()))?;
         if !io.connected().is_negotiated_h2() {
-            lock(&self.given).push(io);
+            self.given.lock().push(io);
             return Ok(None);
         }
         let open = Connections::start(io, self.settings).await;
@@ -207,10 +204,6 @@ pub(super) fn basic(pair: impl AsRef<[u8]>) -> Result<HeaderValue, String> {
         .map_err(|_| "the password has characters that no HTTP header can have".to_owned())?;
     value.set_sensitive(true);
     Ok(value)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 const READ_IDLE: u64 = 30;

@@ -116,12 +116,12 @@ async fn a_request_that_the_server_has_not_processed_is_sent_again() {
         async move {
             let mut server = handshake(stream).await;
             while let Some(Ok((request, mut reply))) = server.accept().await {
-                lock(&noted).push((number, request.method().to_string()));
+                noted.lock().push((number, request.method().to_string()));
                 match (number, request.method().as_str()) {
                     (0, "DELETE") => reply.send_reset(h2::Reason::REFUSED_STREAM),
                     _ => answer(reply),
                 }
-                if number == 0 && lock(&noted).len() == 2 {
+                if number == 0 && noted.lock().len() == 2 {
                     server.graceful_shutdown();
                 }
             }
@@ -130,7 +130,7 @@ async fn a_request_that_the_server_has_not_processed_is_sent_again() {
     .await;
     assert_eq!(status(&client, "GET").await, Ok(StatusCode::OK));
     assert_eq!(status(&client, "DELETE").await, Ok(StatusCode::OK));
-    assert_eq!(*lock(&seen), [(0, "GET"), (0, "DELETE"), (1, "DELETE")].map(|(n, method)| (n, method.to_owned())));
+    assert_eq!(*seen.lock(), [(0, "GET"), (0, "DELETE"), (1, "DELETE")].map(|(n, method)| (n, method.to_owned())));
 }
 
 /// A client of a server that resets every request for this reason, and how many it got.

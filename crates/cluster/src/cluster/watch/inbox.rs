@@ -1,10 +1,8 @@
 //! Watch events that were not taken yet.
 
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::time::Instant;
 
+use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::{
     Notify,
@@ -83,14 +81,10 @@ impl Waiting {
 }
 
 impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes in an event.
     pub(super) fn tell(&self, list: &WatchedList, event: WatchEvent) {
         let (resource, namespace) = list;
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         if let Some(listener) = &waiting.listener
             && listener.send((*resource, event.clone())).is_err()
         {
@@ -118,7 +112,7 @@ impl Inbox {
     /// Also sends every event from now on to the returned receiver, after those that were not taken yet.
     pub(super) fn tap(&self) -> UnboundedReceiver<(ResourceId, WatchEvent)> {
         let (sender, receiver) = unbounded_channel();
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         let seen = waiting
             .news
             .seen
@@ -133,17 +127,17 @@ impl Inbox {
 
     /// Records that a watch has begun, or failed to.
     pub(super) fn begun(&self, list: &WatchedList) {
-        self.lock().begun.insert(list.clone());
+        self.waiting.lock().begun.insert(list.clone());
     }
 
     /// How many watches have begun, or failed to.
     pub(super) fn how_many_begun(&self) -> usize {
-        self.lock().begun.len()
+        self.waiting.lock().begun.len()
     }
 
     /// Whether everything is known up to this time, apart from what is lost.
     pub(super) fn covers(&self, time: Instant) -> bool {
-        let waiting = self.lock();
+        let waiting = self.waiting.lock();
         let is_lost = |(resource, namespace): &WatchedList| {
             waiting.news.lost.iter().any(|lost| lost.resource == *resource && lost.namespace == *namespace)
         };
@@ -153,21 +147,21 @@ impl Inbox {
 
     /// Takes everything.
     pub(super) fn take(&self) -> WatchUpdates {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         waiting.places.clear();
         std::mem::take(&mut waiting.news)
     }
 
     /// Takes the object events, but not the lost watches.
     pub(super) fn take_seen(&self) -> Vec<ObjectEvent> {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         waiting.places.clear();
         std::mem::take(&mut waiting.news.seen)
     }
 
     /// The lost watches that were not taken.
     pub(super) fn lost(&self) -> Vec<LostWatch> {
-        self.lock().news.lost.clone()
+        self.waiting.lock().news.lost.clone()
     }
 
     /// Waits for something that arrived after the last wait. It may already have been taken.
