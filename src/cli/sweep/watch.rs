@@ -19,8 +19,8 @@ use crate::{
     render::escape::visible,
 };
 use gc_cluster::{
-    act::{CompletedWrite, Failed, QueueName, Settings, SweepEvent, SyncStatus, What, WriteFailure, keep_sweeping},
-    metrics::{Health, Metrics, Queue, QueueMetrics, Write, Written as Outcome, bind},
+    act::{CompletedWrite, Failed, QueueName, Settings, SweepEvent, SyncStatus, What, keep_sweeping},
+    metrics::{Health, Metrics, Queue, QueueMetrics, Write, bind},
 };
 use gc_core::{
     collector::{Reason, live::Limit},
@@ -83,9 +83,6 @@ fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, OperationError>
 /// and the health.
 struct Reporter {
     metrics: Metrics,
-    to_delete: QueueMetrics,
-    to_orphan: QueueMetrics,
-    graph_changes: QueueMetrics,
     health: Health,
     /// Failures already reported, by reason.
     failures: Mutex<HashMap<String, HashSet<Identity>>>,
@@ -93,21 +90,14 @@ struct Reporter {
 
 impl Reporter {
     fn new(metrics: &Metrics, health: &Health) -> Self {
-        Reporter {
-            metrics: metrics.clone(),
-            to_delete: metrics.queue(Queue::AttemptToDelete),
-            to_orphan: metrics.queue(Queue::AttemptToOrphan),
-            graph_changes: metrics.queue(Queue::GraphChanges),
-            health: health.clone(),
-            failures: Mutex::default(),
-        }
+        Reporter { metrics: metrics.clone(), health: health.clone(), failures: Mutex::default() }
     }
 
     fn queue(&self, queue: QueueName) -> &QueueMetrics {
-        match queue {
-            QueueName::ToDelete => &self.to_delete,
-            QueueName::ToOrphan => &self.to_orphan,
-        }
+        self.metrics.queue(match queue {
+            QueueName::ToDelete => Queue::AttemptToDelete,
+            QueueName::ToOrphan => Queue::AttemptToOrphan,
+        })
     }
 
     fn hear(&self, event: SweepEvent<'_>) {
@@ -121,17 +111,12 @@ impl Reporter {
             SweepEvent::Done { queue, worker } => self.queue(queue).done(worker),
             SweepEvent::Retried(queue) => self.queue(queue).retried(),
             SweepEvent::Written(written) => {
-                self.metrics.wrote(counted_as(written.what, &written.why), Outcome::Done);
+                self.metrics.wrote(counted_as(written.what, &written.why), Ok(()));
                 // Ignore errors: a closed stdout is no reason to stop.
                 let _ = writeln!(io::stdout(), "{}", visible(&describe(written)));
             }
             SweepEvent::NotWritten { what, reason, why } => {
-                let outcome = match why {
-                    WriteFailure::Gone => Outcome::Gone,
-                    WriteFailure::Conflict => Outcome::Conflict,
-                    WriteFailure::Failed => Outcome::Failed,
-                };
-                self.metrics.wrote(counted_as(what, reason), outcome);
+                self.metrics.wrote(counted_as(what, reason), Err(why));
             }
             SweepEvent::Failed(failed) => self.failed(failed),
             SweepEvent::Synced(status) => self.synced(status),
@@ -140,7 +125,9 @@ impl Reporter {
                 self.metrics.sync_failed();
                 say(&format!("discovery failed and will be retried: {why}"));
             }
-            SweepEvent::TookIn { events, waiting, took } => self.graph_changes.took_in(events, waiting, took),
+            SweepEvent::TookIn { events, waiting, took } => {
+                self.metrics.queue(Queue::GraphChanges).took_in(events, waiting, took)
+            }
             SweepEvent::Alive { objects, only_named } => {
                 self.health.beat();
                 self.metrics.set_objects(objects, only_named);

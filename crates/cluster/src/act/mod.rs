@@ -38,6 +38,6 @@ pub use probe::{Probe, ProbeError, probe};
 pub use restore::{Mode, restore};
 pub use sweep::{
     CompletedWrite, Coverage, Failed, QueueName, Settings, SweepEvent, SweepObserver, SweepStatus, Sweeper, SyncStatus,
-    What, WriteFailure, keep_sweeping,
+    What, keep_sweeping,
 };
 pub use update::unpatchable;

@@ -60,17 +60,15 @@ pub enum Write {
     Finish,
 }
 
-/// The result of a write.
+/// Why a write was not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
 #[strum(serialize_all = "lowercase", const_into_str)]
-pub enum Written {
-    /// It succeeded.
-    Done,
-    /// The object didn't exist any more.
+pub enum Unwritten {
+    /// The object no longer exists.
     Gone,
-    /// The object had changed.
+    /// The object has changed in between.
     Conflict,
-    /// It was refused, or there was no answer.
+    /// The API server refused, or didn't answer.
     Failed,
 }
 
@@ -118,9 +116,9 @@ impl Metrics {
         Metrics(Arc::new(Inner { registry, ..inner }))
     }
 
-    /// The metrics of one queue, without a look-up for every update.
-    pub fn queue(&self, queue: Queue) -> QueueMetrics {
-        self.0.queues.of(queue).clone()
+    /// The metrics of one queue.
+    pub fn queue(&self, queue: Queue) -> &QueueMetrics {
+        self.0.queues.of(queue)
     }
 
     /// The metrics of requests to a server, named as `host:port`.
@@ -146,8 +144,9 @@ impl Metrics {
     }
 
     /// Counts a write.
-    pub fn wrote(&self, write: Write, result: Written) {
-        self.0.writes.get_or_create(&[("write", write.into_str()), ("result", result.into_str())]).inc();
+    pub fn wrote(&self, write: Write, result: Result<(), Unwritten>) {
+        let result = result.map_or_else(|why| why.into_str(), |()| "done");
+        self.0.writes.get_or_create(&[("write", write.into_str()), ("result", result)]).inc();
     }
 
     /// All metrics in the OpenMetrics text format.

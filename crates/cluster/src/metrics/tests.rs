@@ -125,9 +125,9 @@ fn sweep_metrics_are_exported() {
     metrics.set_objects(5, 1);
     metrics.set_resources(60, 2);
     metrics.sync_failed();
-    metrics.wrote(Write::Delete, Written::Done);
-    metrics.clone().wrote(Write::Delete, Written::Done);
-    metrics.wrote(Write::Detach, Written::Conflict);
+    metrics.wrote(Write::Delete, Ok(()));
+    metrics.clone().wrote(Write::Delete, Ok(()));
+    metrics.wrote(Write::Detach, Err(Unwritten::Conflict));
     let samples = scraped(&metrics.text());
     for (name, value) in [
         ("kubectl_gc_sweep_objects", 5.0),
@@ -249,7 +249,7 @@ async fn a_connection_is_counted() {
 fn every_metric_is_in_the_documentation() {
     let metrics = Metrics::new();
     metrics.set_resources(1, 0);
-    metrics.wrote(Write::Delete, Written::Done);
+    metrics.wrote(Write::Delete, Ok(()));
     metrics.requests("h").exchanged(&exchange("GET", "/", Ok(200), Duration::ZERO));
     let text = metrics.text();
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));

@@ -12,6 +12,7 @@ use crate::{
         update::metadata_patch,
     },
     cluster::{Answer as Received, Failure as Trouble, METADATA, path::ObjectPath},
+    metrics::Unwritten,
 };
 use gc_core::{
     collector::{Answer, Ask, Failure, GraphView as _, Identity as Coordinates, OwnerState, Reason},
@@ -21,7 +22,7 @@ use gc_core::{
 };
 
 use super::{
-    event::{CompletedWrite, SweepEvent, What, WriteFailure},
+    event::{CompletedWrite, SweepEvent, What},
     state::{Place, Shared, State},
 };
 
@@ -374,7 +375,7 @@ impl Shared {
                 Sent::Done
             }
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
-                (self.observer)(SweepEvent::NotWritten { what, reason, why: WriteFailure::Conflict });
+                (self.observer)(SweepEvent::NotWritten { what, reason, why: Unwritten::Conflict });
                 self.distrust(worked);
                 Sent::Conflict
             }
@@ -407,10 +408,10 @@ impl Shared {
         trouble: Trouble,
     ) -> Answer<'static> {
         if trouble.proves_absence(path) {
-            (self.observer)(SweepEvent::NotWritten { what, reason, why: WriteFailure::Gone });
+            (self.observer)(SweepEvent::NotWritten { what, reason, why: Unwritten::Gone });
             return Answer::NotFound;
         }
-        (self.observer)(SweepEvent::NotWritten { what, reason, why: WriteFailure::Failed });
+        (self.observer)(SweepEvent::NotWritten { what, reason, why: Unwritten::Failed });
         let refused = matches!(&trouble, Trouble::Refused(refusal) if refusal.status.is_client_error());
         let failure = if refused { Failure::Refused } else { Failure::Unknown };
         Answer::Failed(worked.fails(failure, trouble.in_full()))

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use crate::metrics::Unwritten;
 use gc_core::{collector::Reason, model::Identity, server::Propagation};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,17 +29,6 @@ pub enum What {
     Unblocked,
     /// A finalizer of the collector was removed.
     Finalized,
-}
-
-/// Why a write was not done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum WriteFailure {
-    /// The object no longer exists.
-    Gone,
-    /// The object has changed in between.
-    Conflict,
-    /// The API server refused, or didn't answer.
-    Failed,
 }
 
 /// Something that could not be done or read.
@@ -76,7 +66,7 @@ pub enum SweepEvent<'e> {
     /// A write is done.
     Written(&'e CompletedWrite),
     /// A write was not done.
-    NotWritten { what: What, reason: &'e Reason, why: WriteFailure },
+    NotWritten { what: What, reason: &'e Reason, why: Unwritten },
     /// Something could not be done or read.
     Failed(&'e Failed),
     /// Of a sweep that keeps running: which resources it knows, when work begins and whenever that changes.

@@ -40,7 +40,7 @@ use gc_core::{
 
 use self::state::{ItemFailure, Shared, Unseen};
 pub use self::{
-    event::{CompletedWrite, Failed, QueueName, SweepEvent, SweepObserver, SyncStatus, What, WriteFailure},
+    event::{CompletedWrite, Failed, QueueName, SweepEvent, SweepObserver, SyncStatus, What},
     keep_on::keep_sweeping,
     state::{Coverage, Settings},
 };
