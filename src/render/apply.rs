@@ -27,7 +27,7 @@ use super::{
     plan::{PlanView, kept_outside, lost, obstacles, perhaps_lost},
     sections::{Heading, Said, Sections, first_of},
     states::Fate as Shown,
-    style::Tone,
+    style::{Tone, Toned},
     table::{Column, Table},
     words::{count_kinds, kinds_of},
 };
@@ -172,7 +172,7 @@ struct Why {
 }
 
 /// The symbol and the word of a fate, and how its line looks.
-fn word(fate: Fate) -> (Tone, String) {
+fn word(fate: Fate) -> Toned {
     let (tone, (_, word)) = match fate {
         Fate::Collected => (Tone::Error, Shown::Deleted.column_of("collected")),
         Fate::Terminating => (Tone::Error, Shown::Waits.column_of("Terminating")),

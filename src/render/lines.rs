@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 use super::{
     escape::visible,
     states::Fate,
-    style::{Style, TextOptions, Tone},
+    style::{Style, TextOptions, Tone, Toned},
     table, words,
 };
 
@@ -42,8 +42,8 @@ pub(super) struct Line {
     /// What becomes of the object, if the line says that.
     pub fate: Fate,
     /// The columns after the name.
-    pub columns: Vec<(Tone, String)>,
-    pub remarks: Vec<(Tone, String)>,
+    pub columns: Vec<Toned>,
+    pub remarks: Vec<Toned>,
 }
 
 impl Line {
@@ -65,7 +65,7 @@ impl Line {
     }
 
     /// The same with what becomes of the object, and the column that says so.
-    pub(super) fn becomes(self, fate: Fate, column: (Tone, String)) -> Self {
+    pub(super) fn becomes(self, fate: Fate, column: Toned) -> Self {
         Line { fate, columns: vec![column], ..self }
     }
 
@@ -212,22 +212,9 @@ pub(super) fn aligned(lines: &[Line], width: Option<usize>) -> usize {
     longest.min(width.map_or(usize::MAX, room))
 }
 
-/// A part of a sentence in one tone.
-#[derive(Clone, Debug)]
-pub(super) struct Run {
-    pub tone: Tone,
-    pub text: String,
-}
-
-impl Run {
-    pub(super) fn plain(text: impl Into<String>) -> Self {
-        Run { tone: Tone::Plain, text: text.into() }
-    }
-}
-
 /// Writes a paragraph of several tones.
 pub(super) fn write_runs(
-    runs: &[Run],
+    runs: &[Toned],
     hanging: usize,
     options: &TextOptions<'_>,
     out: &mut dyn Write,
@@ -237,11 +224,11 @@ pub(super) fn write_runs(
 }
 
 /// The lines of a text of several tones.
-fn painted(runs: &[Run], width: usize, hanging: usize, style: &Style) -> Vec<String> {
+fn painted(runs: &[Toned], width: usize, hanging: usize, style: &Style) -> Vec<String> {
     // The tone of each byte of the text, as pieces.
     let mut text = String::new();
     let mut ends = Vec::new();
-    for Run { tone, text: run } in runs {
+    for (tone, run) in runs {
         for c in visible(run).chars() {
             // Of several spaces in a row, one is left.
             if c != ' ' || !text.ends_with(' ') {
@@ -277,8 +264,7 @@ pub(super) fn write_sentence(
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let word = Run { tone, text: word.to_owned() };
-    write_runs(&[word, Run::plain(format!(": {sentence}"))], 0, options, out)
+    write_runs(&[(tone, word.to_owned()), (Tone::Plain, format!(": {sentence}"))], 0, options, out)
 }
 
 /// Writes a paragraph of one tone.
@@ -288,7 +274,7 @@ pub(super) fn write_paragraph(
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    write_runs(&[Run { tone, text: text.to_owned() }], 0, options, out)
+    write_runs(&[(tone, text.to_owned())], 0, options, out)
 }
 
 /// The guide of a continuation line: its own branch ends, those of its ancestors continue.
@@ -297,14 +283,14 @@ fn continued(guide: &str) -> String {
 }
 
 /// The remarks, wrapped at `width` columns where their words allow it.
-fn wrapped(remarks: &[(Tone, String)], width: usize, style: &Style) -> Vec<String> {
-    let mut runs: Vec<Run> = Vec::new();
+fn wrapped(remarks: &[Toned], width: usize, style: &Style) -> Vec<String> {
+    let mut runs: Vec<Toned> = Vec::new();
     for (tone, remark) in remarks {
-        if let Some(before) = runs.last_mut() {
-            before.text.push(';');
-            runs.push(Run::plain(" "));
+        if let Some((_, before)) = runs.last_mut() {
+            before.push(';');
+            runs.push((Tone::Plain, " ".to_owned()));
         }
-        runs.push(Run { tone: *tone, text: remark.clone() });
+        runs.push((*tone, remark.clone()));
     }
     painted(&runs, width, 0, style)
 }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use super::style::Tone;
+use super::style::{Tone, Toned};
 
 /// What becomes of an object, or how grave a finding is: what needs attention most comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, VariantArray)]
@@ -117,12 +117,12 @@ impl Fate {
     }
 
     /// A column with the symbol and the word.
-    pub(super) fn column(self) -> (Tone, String) {
+    pub(super) fn column(self) -> Toned {
         self.column_of(self.text())
     }
 
     /// The same with another word for this fate.
-    pub(super) fn column_of(self, word: &str) -> (Tone, String) {
+    pub(super) fn column_of(self, word: &str) -> Toned {
         (self.tone(), format!("{} {word}", self.look().symbol))
     }
 }

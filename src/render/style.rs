@@ -96,6 +96,9 @@ mod tests {
     }
 }
 
+/// A text in one tone.
+pub type Toned = (Tone, String);
+
 /// How to write text.
 #[derive(Clone, Copy, Debug)]
 pub struct TextOptions<'a> {

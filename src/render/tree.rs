@@ -31,7 +31,7 @@ use super::{
     picture::{Objects, Picture, PictureOptions, Row as PictureRow, View, section},
     sections::{Heading, Sections},
     states::{Fate, MISSING},
-    style::{Style, Tone},
+    style::{Style, Tone, Toned},
     tree_document::{Document, collector_dot},
     words::{KindCounts, count_kinds, full_name, plural},
 };
@@ -151,7 +151,7 @@ fn line(view: &TreeView<'_>, row: Row) -> Line {
     let TreeView { snapshot, graph, tree, .. } = *view;
     let entry = &tree.entries[row.entry()];
     let object = graph.object(entry.node);
-    let mut notes: Vec<(Tone, String)> = Vec::new();
+    let mut notes: Vec<Toned> = Vec::new();
     if entry.showing.here()
         && let Some(state) = object.and_then(|id| State::of(snapshot, snapshot.object(id)))
     {
@@ -214,7 +214,7 @@ fn fate(view: &TreeView<'_>, row: Row, line: &Line) -> Fate {
 const WAITS: &str = "○ ";
 
 /// Adds how often a pod that is not well has restarted. What the column STATUS says already is taken out.
-fn add_status(view: &TreeView<'_>, id: ObjectId, row: Row, notes: &mut Vec<(Tone, String)>) {
+fn add_status(view: &TreeView<'_>, id: ObjectId, row: Row, notes: &mut Vec<Toned>) {
     let uid = view.snapshot.object(id).uid;
     let Some(StatusOf::Known(status)) = view.statuses.and_then(|statuses| statuses.of(uid)) else { return };
     notes.retain(|(_, note)| note.trim_start_matches(WAITS) != status.status);
@@ -337,13 +337,11 @@ const UNKNOWN: &str = "<unknown>";
 /// For what an object doesn't have.
 const NOTHING: &str = "-";
 
-type Cell = (Tone, String);
-
 /// Adds the columns to the lines of these rows. Returns their titles, as wide as the columns; empty without columns.
 pub(super) fn add(view: &TreeView<'_>, rows: &[Row], options: &TextOptions<'_>, lines: &mut [Line]) -> Vec<String> {
     let mut titles: Vec<String> = Vec::new();
-    let mut cells: Vec<Vec<Cell>> = vec![Vec::new(); rows.len()];
-    let mut add = |new: &[&str], of: &dyn Fn(Row) -> Vec<Cell>| {
+    let mut cells: Vec<Vec<Toned>> = vec![Vec::new(); rows.len()];
+    let mut add = |new: &[&str], of: &dyn Fn(Row) -> Vec<Toned>| {
         titles.extend(new.iter().map(|title| (*title).to_owned()));
         rows.iter().zip(&mut cells).for_each(|(row, cells)| cells.extend(of(*row)));
     };
@@ -369,12 +367,12 @@ fn object<'a>(view: &TreeView<'a>, entry: &Entry) -> Option<&'a Object> {
     view.graph.object(entry.node).map(|id| view.snapshot.object(id))
 }
 
-fn empty() -> Cell {
+fn empty() -> Toned {
     (Tone::Plain, String::new())
 }
 
 /// READY, STATUS and AGE; those of objects that are folded are equal but for the age.
-fn status(view: &TreeView<'_>, row: Row, options: &TextOptions<'_>) -> [Cell; 3] {
+fn status(view: &TreeView<'_>, row: Row, options: &TextOptions<'_>) -> [Toned; 3] {
     let entry = &view.tree.entries[row.entry()];
     if !entry.showing.here() {
         return [(); 3].map(|()| empty());
@@ -391,7 +389,7 @@ fn status(view: &TreeView<'_>, row: Row, options: &TextOptions<'_>) -> [Cell; 3]
 }
 
 /// Nothing is known of an owner that could not be read; one that doesn't exist has no state.
-fn without_object(view: &TreeView<'_>, entry: &Entry) -> [Cell; 3] {
+fn without_object(view: &TreeView<'_>, entry: &Entry) -> [Toned; 3] {
     match is_unread(view, entry) {
         true => ["?", UNKNOWN, UNKNOWN].map(|text| (Tone::Warning, text.to_owned())),
         false => [NOTHING; 3].map(|text| (Tone::Plain, text.to_owned())),
@@ -407,7 +405,7 @@ pub(super) fn is_unread(view: &TreeView<'_>, entry: &Entry) -> bool {
 }
 
 /// The labels of an object; those of objects that are folded are equal.
-fn label_cells(view: &TreeView<'_>, labels: &LabelColumns, row: Row) -> Vec<Cell> {
+fn label_cells(view: &TreeView<'_>, labels: &LabelColumns, row: Row) -> Vec<Toned> {
     let entry = &view.tree.entries[row.entry()];
     let texts = match object(view, entry) {
         _ if !entry.showing.here() => labels.each(""),
@@ -432,7 +430,7 @@ fn shown(text: &str, options: &TextOptions<'_>) -> String {
     cut.trim_end().to_owned() + "…"
 }
 
-fn age_of(view: &TreeView<'_>, row: Row, now: Option<i64>, unknown: &str) -> Cell {
+fn age_of(view: &TreeView<'_>, row: Row, now: Option<i64>, unknown: &str) -> Toned {
     if matches!(row, Row::More { .. }) {
         return empty();
     }
@@ -442,7 +440,7 @@ fn age_of(view: &TreeView<'_>, row: Row, now: Option<i64>, unknown: &str) -> Cel
 }
 
 /// UID, REFERENCE and FINALIZERS; empty for a line about several objects.
-fn wide(view: &TreeView<'_>, row: Row) -> [Cell; 3] {
+fn wide(view: &TreeView<'_>, row: Row) -> [Toned; 3] {
     if matches!(row, Row::More { .. }) {
         return [(); 3].map(|()| empty());
     }

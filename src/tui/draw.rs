@@ -6,7 +6,11 @@ use ratatui::{
 };
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use crate::render::{escape::visible, style::Tone, tree::name};
+use crate::render::{
+    escape::visible,
+    style::{Tone, Toned},
+    tree::name,
+};
 use gc_core::{
     model::ObjectId,
     tree::{Mark, State as Terminating},
@@ -415,7 +419,7 @@ impl Columns {
 }
 
 /// READY, STATUS and AGE of an object, as far as there are columns for them.
-fn cells(state: &State, object: ObjectId, columns: &Columns) -> Vec<(Tone, String)> {
+fn cells(state: &State, object: ObjectId, columns: &Columns) -> Vec<Toned> {
     let snapshot = &state.scene.snapshot;
     let found = snapshot.object(object);
     let known = state.statuses.get(snapshot.text(found.uid));
@@ -441,7 +445,7 @@ fn cells(state: &State, object: ObjectId, columns: &Columns) -> Vec<(Tone, Strin
 }
 
 /// What a row says beside the name: the state of the object, and problems of its references.
-fn remarks(state: &State, entry: u32) -> Vec<(Tone, String)> {
+fn remarks(state: &State, entry: u32) -> Vec<Toned> {
     let scene = &state.scene;
     let (snapshot, shown) = (&scene.snapshot, scene.entry(entry));
     let mut remarks = Vec::new();

@@ -2,10 +2,10 @@
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use crate::render::style::Tone;
+use crate::render::style::{Tone, Toned};
 
 /// One line: its parts, each in a tone.
-pub type Line = Vec<(Tone, String)>;
+pub type Line = Vec<Toned>;
 
 /// The lines of a text whose tones are written as [`crate::render::style::Style`] paints them. Other sequences are left
 /// out: views escape what comes from a cluster.

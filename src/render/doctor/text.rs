@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::render::{
     escape::visible,
-    lines::{self, Line, Run},
+    lines::{self, Line},
     output::{Format, Output, TextOptions},
     picture::{Picture, PictureOptions},
     plan::VerdictJson,
@@ -83,8 +83,8 @@ impl Output for DoctorView<'_> {
             let said = self.nothing_found();
             let tone = if self.snapshot.is_empty() { Tone::Warning } else { Tone::Good };
             let (word, rest) = said.split_at(said.find([' ', ':']).unwrap_or(said.len()));
-            let word = Run { tone, text: word.to_owned() };
-            lines::write_runs(&[word, Run::plain(rest)], 0, options, out)?;
+            let rest = (Tone::Plain, rest.to_owned());
+            lines::write_runs(&[(tone, word.to_owned()), rest], 0, options, out)?;
         } else {
             writeln!(out, "{}", visible(&self.in_a_line()))?;
         }
@@ -202,8 +202,8 @@ impl DoctorView<'_> {
         let rest = self.code_and_subject(finding);
         let examples = self.examples(&finding.objects).filter(|_| !options.wide);
         let examples = examples.map(|examples| format!(" ({examples})")).unwrap_or_default();
-        let rest = Run::plain(format!(" {rest}{examples}"));
-        lines::write_runs(&[Run { tone, text: word }, rest], HANGING, options, out)?;
+        let rest = (Tone::Plain, format!(" {rest}{examples}"));
+        lines::write_runs(&[(tone, word), rest], HANGING, options, out)?;
         let mut sections = Sections::default();
         sections.add(Heading::Why, [finding.message.clone()]);
         sections.add(Heading::Then, Some(finding.follows()).filter(|text| !text.is_empty()));

@@ -25,7 +25,7 @@ use super::{
     lines::Line,
     sections::Heading,
     states::{Headline, word_in},
-    style::Tone,
+    style::Toned,
 };
 
 pub use super::states::Fate;
@@ -252,7 +252,7 @@ pub(super) fn row_of(line: &Line, titles: &[String]) -> Row {
 }
 
 /// What columns with these titles say: the STATUS, and everything else.
-fn titled(titles: &[String], columns: &[(Tone, String)]) -> (String, String) {
+fn titled(titles: &[String], columns: &[Toned]) -> (String, String) {
     let (mut status, mut rest) = (String::new(), Vec::new());
     for (title, (_, cell)) in titles.iter().zip(columns) {
         match (title.trim(), cell.trim()) {
@@ -266,7 +266,7 @@ fn titled(titles: &[String], columns: &[(Tone, String)]) -> (String, String) {
 }
 
 /// The remarks of a line, as one text.
-pub(super) fn remarks_of(remarks: &[(Tone, String)]) -> String {
+pub(super) fn remarks_of(remarks: &[Toned]) -> String {
     remarks.iter().map(|(_, remark)| remark.as_str()).collect::<Vec<_>>().join("; ")
 }
 

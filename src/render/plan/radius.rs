@@ -10,7 +10,7 @@ use crate::render::{
     picture::{Objects, Picture, PictureOptions, Row, View, row_of, section},
     sections::Heading,
     states::{Fate, LOSS, OUTSIDE, word_in},
-    style::Tone,
+    style::{Tone, Toned},
     words::full_name,
 };
 use gc_core::{
@@ -160,7 +160,7 @@ fn fate_of(result: VerdictResult) -> Fate {
 }
 
 /// What the verdict on a root says, as a state.
-fn state(verdict: VerdictResult) -> (Tone, String) {
+fn state(verdict: VerdictResult) -> Toned {
     match verdict {
         VerdictResult::DataLoss => (Tone::Error, format!("{LOSS} DATA LOSS")),
         VerdictResult::External => (Tone::Warning, format!("{OUTSIDE} external")),

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::render::{
     states::{DOUBT, Fate},
-    style::Tone,
+    style::{Tone, Toned},
 };
 use gc_core::{
     collector::Reason,
@@ -18,7 +18,7 @@ use gc_core::{
 use super::{PlanView, because::owners_named, effects};
 
 /// What is said beside a name, each with its tone.
-pub(super) type Remarks = Vec<(Tone, String)>;
+pub(super) type Remarks = Vec<Toned>;
 
 /// How the remark on a pod begins that its kubelet ends.
 const GRACE: &str = "after its grace period";

@@ -414,7 +414,7 @@ fn drawn(view: &PlanView<'_>, name: String, fold: bool, objects: &mut Objects<'_
         }
     }
     let (headline, sentence) = verdict::in_words(view, &view.verdict());
-    let sentence = sentence.iter().map(|run| run.text.as_str()).collect();
+    let sentence = sentence.iter().map(|(_, text)| text.as_str()).collect();
     let verdict = Some(PictureVerdict::of(headline, sentence));
     View { name, verdict, rows: drawn, waits, sections: sections(view, fold, false).drawn() }
 }

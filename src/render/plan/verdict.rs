@@ -11,10 +11,10 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::render::{
     escape::visible,
-    lines::{self, Run},
+    lines,
     output::TextOptions,
     states::{Headline, LONGEST},
-    style::Tone,
+    style::{Tone, Toned},
 };
 use gc_core::{
     model::{
@@ -103,7 +103,7 @@ impl VerdictJson {
     pub fn of(view: &PlanView<'_>) -> Self {
         let verdict = view.verdict();
         let (headline, sentence) = in_words(view, &verdict);
-        let sentence: String = sentence.iter().map(|run| run.text.as_str()).collect();
+        let sentence: String = sentence.iter().map(|(_, text)| text.as_str()).collect();
         let (counts, stays) = (verdict.counts, &view.plan.stays);
         let reason = |reason: &VerdictReason| ReasonJson {
             kind: reason.kind.name(),
@@ -126,15 +126,15 @@ impl VerdictJson {
 }
 
 /// The verdict on a plan or a sweep in one line of at most [`LONGEST`] characters: a word, and a sentence.
-pub(super) fn in_words(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Run>) {
+pub(super) fn in_words(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Toned>) {
     if view.is_sweep() { of_sweep(view, verdict) } else { of_plan(view, verdict) }
 }
 
 /// Writes the verdict.
 pub(super) fn write_line(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (headline, sentence) = in_words(view, &view.verdict());
-    let word = Run { tone: headline.tone(), text: headline.word().to_owned() };
-    let runs: Vec<Run> = [word, Run::plain(": ")].into_iter().chain(sentence).collect();
+    let word = (headline.tone(), headline.word().to_owned());
+    let runs: Vec<Toned> = [word, (Tone::Plain, ": ".to_owned())].into_iter().chain(sentence).collect();
     lines::write_runs(&runs, 0, options, out)
 }
 
@@ -154,7 +154,7 @@ pub(super) fn headline(result: VerdictResult) -> Headline {
 }
 
 /// The verdict on a plan: what can't be taken back first.
-fn of_plan(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Run>) {
+fn of_plan(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Toned>) {
     let targets = &view.plan.request.targets;
     let mut parts = Vec::new();
     let refused = refusals(view, verdict);
@@ -194,7 +194,7 @@ fn of_plan(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Run>) {
 }
 
 /// The verdict on a sweep: what one pass of the collector would do.
-fn of_sweep(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Run>) {
+fn of_sweep(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Toned>) {
     let result = verdict.result;
     if view.plan.outcomes.is_empty() && result == VerdictResult::Nothing {
         let limit = if view.plan.request.only.is_some() { " among the objects it may change" } else { "" };
@@ -243,7 +243,7 @@ fn changes(view: &PlanView<'_>) -> Vec<Part> {
 }
 
 /// Joins parts to a line. Where it gets too long, what matters least is shortened, then left out.
-fn in_a_line(headline: Headline, mut parts: Vec<Part>) -> (Headline, Vec<Run>) {
+fn in_a_line(headline: Headline, mut parts: Vec<Part>) -> (Headline, Vec<Toned>) {
     let length = |parts: &[Part]| -> usize {
         let each = parts.iter().enumerate();
         let joint = |at: usize, part: &Part| if at == 0 { ": ".len() } else { part.joint.len() };
@@ -256,12 +256,12 @@ fn in_a_line(headline: Headline, mut parts: Vec<Part>) -> (Headline, Vec<Run>) {
         parts[least].says.remove(0);
         parts.retain(|part| !part.says.is_empty());
     }
-    let mut sentence: Vec<Run> = Vec::new();
+    let mut sentence: Vec<Toned> = Vec::new();
     for part in &parts {
-        sentence.extend((!sentence.is_empty()).then(|| Run::plain(part.joint)));
-        sentence.push(Run { tone: part.tone, text: part.text().to_owned() });
+        sentence.extend((!sentence.is_empty()).then(|| (Tone::Plain, part.joint.to_owned())));
+        sentence.push((part.tone, part.text().to_owned()));
     }
-    sentence.push(Run::plain("."));
+    sentence.push((Tone::Plain, ".".to_owned()));
     (headline, sentence)
 }
 
@@ -669,7 +669,7 @@ fn says_what_follows(view: &PlanView<'_>) -> bool {
 }
 
 fn sentence_of(view: &PlanView<'_>) -> String {
-    in_words(view, &view.verdict()).1.into_iter().map(|run| run.text).collect()
+    in_words(view, &view.verdict()).1.into_iter().map(|(_, text)| text).collect()
 }
 
 /// Whether a sentence says how much goes later, if anything does.
@@ -890,7 +890,7 @@ mod tests {
 
     fn line(parts: Vec<Part>) -> String {
         let (headline, sentence) = in_a_line(Headline::Stuck, parts);
-        format!("{}: {}", headline.word(), sentence.into_iter().map(|run| run.text).collect::<String>())
+        format!("{}: {}", headline.word(), sentence.into_iter().map(|(_, text)| text).collect::<String>())
     }
 
     /// What matters least is shortened or left out first; what can't be shorter than the line stands alone.
