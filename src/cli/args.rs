@@ -8,7 +8,7 @@ use crate::{
     operations::{OperationError, predict::NamedGates, unread::AllowIncomplete, usage},
     render::{document::TemplateOptions, output::Format},
 };
-use gc_cluster::bounded::parse_size;
+use gc_cluster::{act::Mode, bounded::parse_size};
 use gc_core::{
     command_line::is_label,
     model::effects::Severity,
@@ -169,13 +169,15 @@ impl Default for PrintArgs {
     }
 }
 
-/// The flag of every command that draws.
+/// The flags of every command that draws.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct OpenArgs {
     /// Show the picture in the browser: writes -o html to FILE, or to a temporary file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, value_hint = ValueHint::FilePath,
         help_heading = "Output", hide_short_help = true)]
     pub open: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    pub printing: PrintArgs,
 }
 
 /// The rights of a command.
@@ -239,8 +241,6 @@ pub struct TreeArgs {
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]
-    pub printing: PrintArgs,
-    #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
     pub role: RoleArgs,
@@ -284,8 +284,6 @@ pub struct PlanArgs {
     pub output: Option<Format>,
     #[command(flatten)]
     pub open: OpenArgs,
-    #[command(flatten)]
-    pub printing: PrintArgs,
     #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
@@ -400,7 +398,7 @@ pub struct ConsentArgs {
         default_missing_value = "client",
         hide_default_value = true
     )]
-    pub dry_run: DryRunArg,
+    pub dry_run: Mode,
     /// Do not ask
     #[arg(short, long)]
     pub yes: bool,
@@ -569,8 +567,6 @@ pub struct DoctorArgs {
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]
-    pub printing: PrintArgs,
-    #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
     pub role: RoleArgs,
@@ -595,8 +591,6 @@ pub struct ExplainArgs {
     pub evidence: Vec<String>,
     #[command(flatten)]
     pub open: OpenArgs,
-    #[command(flatten)]
-    pub printing: PrintArgs,
     #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
@@ -800,18 +794,6 @@ pub struct GraceArgs {
     /// No grace period: remove pods at once
     #[arg(long, help_heading = "Deletion")]
     pub force: bool,
-}
-
-/// `--dry-run`, as in kubectl.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum DryRunArg {
-    /// Do it
-    #[default]
-    None,
-    /// Only show what would happen
-    Client,
-    /// Send the requests to the API server as a dry run
-    Server,
 }
 
 /// `--color`

@@ -27,7 +27,7 @@ use gc_core::{
 };
 
 use super::{
-    args::{DryRunArg, GlobalArgs, RestoreArgs},
+    args::{GlobalArgs, RestoreArgs},
     output::Printer,
     report::{self, Exit, Report, StdTerminal},
 };
@@ -41,11 +41,7 @@ pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, Ope
     let archive = Archive::open(&args.archive)?;
     let mut restore = Restore::open(&global.cluster()?, objects(&archive)?, &request(global, args))?;
     let mut view = RestoreReport { global, args, header: archive.header(), again: again(global, args) };
-    let mode = match args.consent.dry_run {
-        DryRunArg::Client => Mode::ClientDryRun,
-        DryRunArg::Server => Mode::ServerDryRun,
-        DryRunArg::None => Mode::Apply,
-    };
+    let mode = args.consent.dry_run;
     let mut notes = Vec::new();
     if mode == Mode::Apply {
         // Every object is read again right before it is created: no watch is needed.

@@ -14,7 +14,11 @@ use crate::operations::{
     targets::KeepQuery,
     usage,
 };
-use gc_cluster::{act::Access, archive::Archive, cluster::Scope};
+use gc_cluster::{
+    act::{Access, Mode},
+    archive::Archive,
+    cluster::Scope,
+};
 use gc_core::{
     model::ResourceId,
     server::Propagation,
@@ -23,7 +27,7 @@ use gc_core::{
 
 use super::{
     archive::targets_and_file,
-    args::{DryRunArg, GlobalArgs, PropagationArgs, TargetArgs},
+    args::{GlobalArgs, PropagationArgs, TargetArgs},
     cancel,
     commands::Command,
     delete::DeleteArgs,
@@ -89,7 +93,7 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
         Command::Plan(args) => ("plan", args.targets.clone(), policy(&args.propagation), &READ),
         Command::Archive(args) => ("archive", targets_and_file(&args.targets)?.0, policy(&args.propagation), &READ),
         Command::Delete(args) => {
-            let verbs = while_watched(args.consent.dry_run == DryRunArg::None);
+            let verbs = while_watched(args.consent.dry_run == Mode::Apply);
             ("delete", args.targets.clone(), policy(&args.propagation), verbs)
         }
         Command::Doctor(args) => ("doctor", global.scope_of(&args.targets), Reads::Everything, &READ),

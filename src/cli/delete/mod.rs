@@ -29,7 +29,7 @@ use crate::{
         words::plural,
     },
 };
-use gc_cluster::act::{FollowEvent, RefusalCause};
+use gc_cluster::act::{FollowEvent, Mode, RefusalCause};
 use gc_core::{
     graph::OwnerGraph,
     hold::meanwhile,
@@ -41,8 +41,8 @@ use gc_core::{
 
 use super::{
     args::{
-        AssumeArgs, ConsentArgs, DryRunArg, GateArgs, GlobalArgs, GraceArgs, KeepArgs, OpenArgs, PrintArgs,
-        PropagationArgs, RoleArgs, TargetArgs, grace_period,
+        AssumeArgs, ConsentArgs, GateArgs, GlobalArgs, GraceArgs, KeepArgs, OpenArgs, PropagationArgs, RoleArgs,
+        TargetArgs, grace_period,
     },
     connection::time_of,
     follow::FollowReporter,
@@ -317,7 +317,7 @@ impl DeleteReport<'_> {
             report.exit = Exit::Failed;
         }
         let mut refusals: Vec<Objection> = Vec::new();
-        if self.args.consent.dry_run == DryRunArg::Server {
+        if self.args.consent.dry_run == Mode::ServerDryRun {
             let targets = &result.plan.request.targets;
             refusals.extend(delete.server_refusals(targets));
             let tried = delete.try_dependents(&result.plan);
@@ -433,8 +433,6 @@ pub struct DeleteArgs {
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]
-    pub printing: PrintArgs,
-    #[command(flatten)]
     pub role: RoleArgs,
 }
 
@@ -479,7 +477,7 @@ pub(super) fn delete_config(args: &DeleteArgs) -> Result<DeleteConfig, Operation
         assume: args.assumed.assume,
         keep: args.keep.keep.clone(),
         gates: args.gates.named(),
-        dry_run: args.consent.dry_run != DryRunArg::None,
+        dry_run: args.consent.dry_run != Mode::Apply,
         archive: args.archive.clone(),
         allow_incomplete: args.allow_incomplete.clone(),
         asks: false,

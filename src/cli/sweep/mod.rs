@@ -42,7 +42,7 @@ use gc_core::{
 };
 
 use super::{
-    args::{AssumeArgs, GlobalArgs, OpenArgs, PrintArgs, SourceArgs, TargetArgs},
+    args::{AssumeArgs, GlobalArgs, OpenArgs, SourceArgs, TargetArgs},
     connection::time_of,
     follow::FollowReporter,
     formats::{self, formats},
@@ -174,8 +174,6 @@ pub struct SweepArgs {
     pub output: Option<Format>,
     #[command(flatten)]
     pub open: OpenArgs,
-    #[command(flatten)]
-    pub printing: PrintArgs,
     #[command(flatten)]
     pub watching: WatchingArgs,
     #[command(flatten)]

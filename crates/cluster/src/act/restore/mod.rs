@@ -33,15 +33,19 @@ pub(in crate::act) use self::create::put_status;
 /// How many objects of one step are restored at once.
 const AT_ONCE: usize = 16;
 
-/// What is sent to the API server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is sent to the API server: `--dry-run`, as in kubectl.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
-    /// All requests.
+    /// Do it
+    #[default]
+    #[value(name = "none")]
     Apply,
-    /// Reads, and creates with `dryRun`: the server checks them and stores nothing.
-    ServerDryRun,
-    /// Only reads.
+    /// Only show what would happen
+    #[value(name = "client")]
     ClientDryRun,
+    /// Send the requests to the API server as a dry run
+    #[value(name = "server")]
+    ServerDryRun,
 }
 
 /// Restores the objects of a plan, or only finds out what would happen. `resources` are those that the server serves
