@@ -16,7 +16,10 @@ use gc_cluster::{
     archive::{self, Archive},
     bounded::LARGEST_SETTING,
 };
-use gc_core::doctor::{Evidence, RecordedDelete, RecordedName};
+use gc_core::{
+    doctor::{Evidence, RecordedDelete, RecordedName},
+    model::facts::unix_seconds,
+};
 
 use super::OperationError;
 
@@ -103,7 +106,7 @@ fn read_archive(path: &str, evidence: &mut Evidence) -> Result<(), OperationErro
     let header = archive.header();
     let record = RecordedDelete {
         by: None,
-        time: seconds(&header.time),
+        time: unix_seconds(&header.time),
         propagation: Some(header.propagation.clone()).filter(|propagation| !propagation.is_empty()),
         is_sure: true,
         controller: None,
@@ -191,7 +194,7 @@ impl AuditEvent {
         let user = self.impersonated_user.or(self.user);
         let record = RecordedDelete {
             by: user.map(|user| user.username).filter(|name| !name.is_empty()),
-            time: seconds(&self.request_received_timestamp),
+            time: unix_seconds(&self.request_received_timestamp),
             propagation: body.propagation_policy.or_else(|| parameter("propagationPolicy")).or_else(|| {
                 let orphans = body.orphan_dependents == Some(true) || parameter("orphanDependents")? == "true";
                 orphans.then(|| "Orphan".to_owned())
@@ -221,10 +224,6 @@ fn controller(user_agent: &str) -> Option<String> {
 
 fn of_shape<T: serde::de::DeserializeOwned>(value: Value) -> Option<T> {
     serde_json::from_value(value).ok()
-}
-
-fn seconds(time: &str) -> Option<i64> {
-    time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
 }
 
 #[cfg(test)]

@@ -79,14 +79,10 @@ impl Answer {
 
     /// Reads what a refusal says, as far as its body can be decoded.
     pub(crate) fn refusal(&self) -> Refusal {
-        let said = if self.is_protobuf() { Said::from_protobuf(&self.body) } else { Said::from_json(&self.body) };
-        let said = said.unwrap_or_else(|| Said { message: first_line(&self.body), ..Said::default() });
-        Refusal {
-            status: self.status,
-            retry_after: self.retry_after.or(said.retry_after),
-            message: said.message,
-            named: said.named,
-        }
+        let read = if self.is_protobuf() { Refusal::from_protobuf } else { Refusal::from_json };
+        let said =
+            read(&self.body).unwrap_or_else(|| Refusal { message: first_line(&self.body), ..Refusal::default() });
+        Refusal { status: self.status, retry_after: self.retry_after.or(said.retry_after), ..said }
     }
 }
 
@@ -99,7 +95,7 @@ pub(crate) struct Named {
 }
 
 /// An answer that is not a success.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
     pub status: StatusCode,
     /// The server's message; empty if it sent none.
@@ -127,38 +123,34 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-#[derive(Default)]
-struct Said {
-    message: String,
-    named: Option<Box<Named>>,
-    retry_after: Option<u64>,
-}
-
-impl Said {
-    fn from_json(body: &[u8]) -> Option<Said> {
+impl Refusal {
+    /// What a body says, whatever the status is.
+    fn from_json(body: &[u8]) -> Option<Self> {
         let status: Value = serde_json::from_slice(body).ok()?;
         (status["kind"] == "Status").then_some(())?;
         let details = &status["details"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let named =
             Named { group: text(&details["group"]), kind: text(&details["kind"]), name: text(&details["name"]) };
-        Some(Said {
+        Some(Refusal {
             message: text(&status["message"]),
             named: (!named.name.is_empty()).then(|| Box::new(named)),
             retry_after: details["retryAfterSeconds"].as_u64(),
+            ..Refusal::default()
         })
     }
 
     /// Status: message 3, details 5 { name 1, group 2, kind 3, retryAfterSeconds 5 }.
-    fn from_protobuf(body: &[u8]) -> Option<Said> {
+    fn from_protobuf(body: &[u8]) -> Option<Self> {
         let status = protobuf::open(body).ok().filter(|envelope| envelope.kind == "Status")?.raw;
         let details = protobuf::at(status, &[5]).ok()?.unwrap_or_default();
         let text = |message, field| protobuf::text_at(message, &[field]).ok().map(Option::unwrap_or_default);
         let named = Named { group: text(details, 2)?, kind: text(details, 3)?, name: text(details, 1)? };
-        Some(Said {
+        Some(Refusal {
             message: text(status, 3)?,
             named: (!named.name.is_empty()).then(|| Box::new(named)),
             retry_after: protobuf::number(details, 5).ok()?.and_then(|seconds| u64::try_from(seconds).ok()),
+            ..Refusal::default()
         })
     }
 }

@@ -10,6 +10,7 @@ use serde::{
 use gc_core::model::{
     RawObject, RawReference,
     effects::{Spared, TRACKING_ID, application_named},
+    facts::unix_seconds,
 };
 
 use super::answer::{Malformed, Page};
@@ -201,13 +202,15 @@ impl<'a> Item<'a> {
                 tracked_by = Cow::Owned(application_named(value).to_owned());
             }
         }
+        let time =
+            |time: Text<'_>| unix_seconds(&time.0).ok_or_else(|| Malformed(format!("{:?} is not a time", time.0)));
         Ok(RawObject {
             namespace: text(metadata.namespace),
             name: text(metadata.name),
             uid: text(metadata.uid),
             resource_version: text(metadata.resource_version),
-            created: metadata.creation_timestamp.map(unix_seconds).transpose()?,
-            deleted: metadata.deletion_timestamp.map(unix_seconds).transpose()?,
+            created: metadata.creation_timestamp.map(time).transpose()?,
+            deleted: metadata.deletion_timestamp.map(time).transpose()?,
             grace: metadata.deletion_grace_period_seconds,
             finalizers: metadata.finalizers.into_iter().flatten().map(|finalizer| finalizer.0).collect(),
             owners: owners.collect(),
@@ -224,11 +227,6 @@ pub(super) fn creator(object: &serde_json::Value) -> &str {
     let mut entries = object["metadata"]["managedFields"].as_array().into_iter().flatten();
     let first = entries.find(|entry| entry["subresource"].as_str().is_none_or(str::is_empty));
     first.and_then(|entry| entry["manager"].as_str()).unwrap_or_default()
-}
-
-fn unix_seconds(time: Text<'_>) -> Result<i64, Malformed> {
-    let parsed: Result<jiff::Timestamp, _> = time.0.parse();
-    parsed.map(jiff::Timestamp::as_second).map_err(|_| Malformed(format!("{:?} is not a time", time.0)))
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub(super) enum Rest {
 /// The identity of an object: coordinate and uid.
 type Key = (Symbol, Symbol, Symbol, Symbol, Symbol);
 
-/// Collects the objects of documents.
+/// Collects the objects of documents, and has them in the end.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     pub strings: Strings,
@@ -37,38 +37,21 @@ pub(super) struct Collector {
     pub reclaims: bool,
     /// The latest time at which something happened, in Unix seconds.
     pub latest: Option<i64>,
-    /// Every copy of every object, as read. Its resource is the index of its type.
-    objects: Vec<Object>,
-    places: Places,
-    /// By index of the object.
-    facts: Facts,
-    /// By index of the object, in ascending order.
-    rest: Vec<(u32, Rest)>,
-    types: Vec<Type>,
-    by_type: FxHashMap<Type, ResourceId>,
-    /// How many objects were collected when a watch event told that this one was deleted.
-    deleted: Vec<(usize, Key)>,
-    /// The collector's complaints about owners in other namespaces.
-    complaints: Vec<String>,
-    file: Symbol,
-    document: u32,
-}
-
-/// What was collected.
-pub(super) struct Collected {
-    pub strings: Strings,
-    /// In the order in which they were read. Its resource is the index of its type.
+    /// Every copy of every object, in the order in which they were read. Its resource is the index of its type.
     pub objects: Vec<Object>,
+    places: Places,
     /// By index of the object.
     pub facts: Facts,
     /// By index of the object, in ascending order.
     pub rest: Vec<(u32, Rest)>,
     pub types: Vec<Type>,
+    by_type: FxHashMap<Type, ResourceId>,
+    /// How many objects were collected when a watch event told that this one was deleted.
+    deleted: Vec<(usize, Key)>,
     /// The collector's complaints about owners in other namespaces.
     pub complaints: Vec<String>,
-    /// The latest time at which something happened, in Unix seconds.
-    pub latest: Option<i64>,
-    places: Places,
+    file: Symbol,
+    document: u32,
 }
 
 impl Collector {
@@ -92,14 +75,8 @@ impl Collector {
         }
     }
 
-    /// Everything, except what watch events deleted.
-    pub(super) fn finish(mut self) -> Collected {
-        self.apply_deletions();
-        let Collector { strings, objects, places, facts, rest, types, complaints, latest, .. } = self;
-        Collected { strings, objects, facts, rest, types, complaints, latest, places }
-    }
-
-    fn apply_deletions(&mut self) {
+    /// Leaves out what watch events deleted.
+    pub(super) fn apply_deletions(&mut self) {
         if self.deleted.is_empty() {
             return;
         }
@@ -318,16 +295,14 @@ impl Collector {
         self.places.push(CompactPlace { file: self.file, document: self.document, item });
         self.objects.push(object);
     }
-}
 
-impl Collected {
     /// An object's name in messages.
     pub(super) fn describe(&self, index: usize) -> String {
         let object = &self.objects[index];
         describe(&self.strings, self.types[object.resource.index()].1, object)
     }
 
-    pub(super) fn place(&self, index: usize) -> Place {
+    pub(super) fn place_of(&self, index: usize) -> Place {
         let CompactPlace { file, document, item } = self.places.get(index);
         let number = |number: u32| (number != 0).then_some(number as usize);
         Place { file: self.strings.text(file).to_owned(), document: number(document), item: number(item) }

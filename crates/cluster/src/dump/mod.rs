@@ -76,8 +76,8 @@ fn read_files(paths: &[String], options: ReadOptions) -> Result<Snapshot, DumpEr
     build(paths, collector, assume_complete)
 }
 
-fn build(paths: &[String], collector: collect::Collector, assume_complete: bool) -> Result<Snapshot, DumpError> {
-    let collected = collector.finish();
+fn build(paths: &[String], mut collected: collect::Collector, assume_complete: bool) -> Result<Snapshot, DumpError> {
+    collected.apply_deletions();
     if collected.objects.is_empty() {
         return Err(DumpError::Empty { paths: paths.to_vec() });
     }

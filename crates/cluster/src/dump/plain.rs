@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    collect::{Collected, Rest, is_api_version},
+    collect::{Collector, Rest, is_api_version},
     document::Type,
     error::DumpError,
     served::{Seen, Served},
@@ -19,7 +19,7 @@ use gc_core::model::{
 ///
 /// A dump doesn't record what it omits. The objects of a kind are assumed to be all of that kind in their namespace or
 /// in the cluster; a kind without objects proves nothing. `assume_complete` declares the dump complete.
-pub(super) fn build(paths: &[String], mut collected: Collected, assume_complete: bool) -> Result<Snapshot, DumpError> {
+pub(super) fn build(paths: &[String], mut collected: Collector, assume_complete: bool) -> Result<Snapshot, DumpError> {
     let mut served = Served::new();
     for (_, rest) in &collected.rest {
         if let Rest::Definition(definition) = rest {
@@ -40,7 +40,7 @@ pub(super) fn build(paths: &[String], mut collected: Collected, assume_complete:
         .collect();
     let resources = served.resources();
     map(&mut collected, &resources)?;
-    let Collected { strings, objects, facts, rest, complaints, latest, .. } = collected;
+    let Collector { strings, objects, facts, rest, complaints, latest, .. } = collected;
     let mut builder = SnapshotBuilder::with_strings(Origin::Dump { paths: paths.to_vec() }, resources, strings);
     let adopted = builder.adopt(objects, facts, true);
     for (index, rest) in rest {
@@ -86,7 +86,7 @@ fn api_version(seen: &Seen) -> String {
 }
 
 /// The kinds of the objects. A kind is namespaced if any of its objects has a namespace.
-fn kinds(collected: &Collected) -> Vec<Seen> {
+fn kinds(collected: &Collector) -> Vec<Seen> {
     let mut kinds: BTreeSet<Seen> = BTreeSet::new();
     let mut known: FxHashSet<(ResourceId, bool)> = FxHashSet::default();
     for object in &collected.objects {
@@ -101,7 +101,7 @@ fn kinds(collected: &Collected) -> Vec<Seen> {
 }
 
 /// The kinds of the referenced owners. The owner of a cluster-scoped object is cluster-scoped.
-fn named(collected: &Collected) -> Vec<Seen> {
+fn named(collected: &Collector) -> Vec<Seen> {
     let strings = &collected.strings;
     let mut kinds: BTreeSet<Seen> = BTreeSet::new();
     let mut known: FxHashSet<(Symbol, Symbol, bool)> = FxHashSet::default();
@@ -119,7 +119,7 @@ fn named(collected: &Collected) -> Vec<Seen> {
 }
 
 /// Puts each object under its resource.
-fn map(collected: &mut Collected, resources: &Resources) -> Result<(), DumpError> {
+fn map(collected: &mut Collector, resources: &Resources) -> Result<(), DumpError> {
     let mut by_name: FxHashMap<(&str, String), ResourceId> = FxHashMap::default();
     for (id, resource) in resources.iter() {
         by_name.entry((resource.kind.as_str(), resource.api_version())).or_insert(id);
@@ -135,7 +135,7 @@ fn map(collected: &mut Collected, resources: &Resources) -> Result<(), DumpError
         let resource = resources.get(resource_of(object));
         if resource.namespaced == object.namespace.is_empty() {
             return Err(DumpError::Scope {
-                place: collected.place(index),
+                place: collected.place_of(index),
                 object: collected.describe(index),
                 kind: resource.kind.clone(),
                 namespaced: resource.namespaced,

@@ -97,25 +97,13 @@ impl Served {
 
     /// Adds the resource of a CustomResourceDefinition in the dump.
     pub(super) fn define(&mut self, definition: &Definition) {
-        let verbs: &[&str] = if definition.terminating { &VERBS_TERMINATING } else { &VERBS };
-        self.defined.insert((definition.group.clone(), definition.kind.clone()));
-        for version in &definition.versions {
-            let resources = self.group_mut(&definition.group).version(version);
-            if resources.iter().any(|known| known.plural == definition.plural || known.kind == definition.kind) {
-                continue;
+        let Definition { resource, versions } = definition;
+        self.defined.insert((resource.group.clone(), resource.kind.clone()));
+        for version in versions {
+            let resources = self.group_mut(&resource.group).version(version);
+            if !resources.iter().any(|known| known.plural == resource.plural || known.kind == resource.kind) {
+                resources.push(Resource { version: version.clone(), ..resource.clone() });
             }
-            resources.push(Resource {
-                group: definition.group.clone(),
-                version: version.clone(),
-                plural: definition.plural.clone(),
-                singular: definition.singular.clone(),
-                kind: definition.kind.clone(),
-                short_names: definition.short_names.clone(),
-                categories: definition.categories.clone(),
-                namespaced: definition.namespaced,
-                verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
-                ..Resource::default()
-            });
         }
     }
 
@@ -242,20 +230,13 @@ fn stability(version: &str) -> Option<(u8, u64, u64)> {
     Some((2, number(numbers)?, 0))
 }
 
-/// The resources that a CustomResourceDefinition defines.
+/// The resource that a CustomResourceDefinition defines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Definition {
-    pub group: String,
-    pub plural: String,
-    pub singular: String,
-    pub kind: String,
-    pub short_names: Vec<String>,
-    pub categories: Vec<String>,
-    pub namespaced: bool,
+    /// In any version.
+    pub resource: Resource,
     /// The served versions, in the order of the definition.
     pub versions: Vec<String>,
-    /// Whether it is terminating, which removes the verbs that create objects.
-    pub terminating: bool,
 }
 
 impl Definition {
@@ -298,7 +279,9 @@ impl Definition {
         let kind = Some(text("kind")).filter(|kind| !kind.is_empty())?;
         let singular =
             Some(text("singular")).filter(|singular| !singular.is_empty()).unwrap_or_else(|| kind.to_lowercase());
-        Some(Definition {
+        // A terminating one doesn't have the verbs that create objects.
+        let verbs: &[&str] = if condition("Terminating") == Some(true) { &VERBS_TERMINATING } else { &VERBS };
+        let resource = Resource {
             group,
             plural: text("plural"),
             singular,
@@ -306,9 +289,9 @@ impl Definition {
             short_names: texts("shortNames"),
             categories: texts("categories"),
             namespaced: spec["scope"] == "Namespaced",
-            versions,
-            terminating: condition("Terminating") == Some(true),
-        })
+            ..Resource::default()
+        };
+        Some(Definition { resource: resource.with_verbs(verbs), versions })
     }
 }
 

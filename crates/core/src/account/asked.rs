@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::model::Identity;
+
 use super::recreated::Recent;
 
 /// How many look-ups may wait. More are not made: their owners stay unknown.
@@ -9,17 +11,9 @@ const MOST_WAITING: usize = 2_000;
 /// How many look-ups are remembered.
 const MOST_KNOWN: usize = 20_000;
 
-/// A GET of an object: an owner from its dependent's namespace, or a namespace.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct LookUp {
-    pub api_version: String,
-    pub kind: String,
-    /// Of the dependent: a cluster-scoped owner is looked up without it.
-    pub namespace: String,
-    pub name: String,
-    /// The uid that is wanted; empty: any.
-    pub uid: String,
-}
+/// A GET of an object: an owner, in the namespace of its dependent as a cluster-scoped owner is looked up without it, or
+/// a namespace. Without a uid, any will do.
+pub type LookUp = Identity;
 
 /// The answer to a look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]

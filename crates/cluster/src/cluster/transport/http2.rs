@@ -21,12 +21,13 @@ const HEADERS: u32 = 10 << 20;
 
 type Driver = http2::Connection<Io, Body, TokioExecutor>;
 
-/// One connection.
+/// One connection. A copy of it is the place of one request.
+#[derive(Clone)]
 pub(super) struct Open {
     sender: http2::SendRequest<Body>,
     /// Knows what the server allows; `None` once the connection takes no more requests.
     driver: Arc<Mutex<Option<Driver>>>,
-    /// As many others hold it as requests are under way.
+    /// As many copies hold it as requests are under way.
     under_way: Arc<()>,
 }
 
@@ -34,6 +35,32 @@ impl Open {
     fn has_room(&self) -> bool {
         let allowed = self.driver.lock().as_ref().map_or(0, Driver::current_max_send_streams);
         Arc::strong_count(&self.under_way) <= allowed
+    }
+
+    pub(super) async fn send(mut self, request: Request<Body>) -> Result<Response<Answer>, Failed> {
+        let sent = {
+            let _driver = self.driver.lock();
+            self.sender.try_send_request(request)
+        };
+        match sent.await {
+            Ok(response) => {
+                // It is under way until the answer is read or given up.
+                let counted = move |frame| {
+                    let _ = &self.under_way;
+                    frame
+                };
+                Ok(response.map(|body| body.map_frame(counted).boxed_unsync()))
+            }
+            Err(mut error) => {
+                let never_sent = error.take_message().is_some();
+                let error = error.into_error();
+                Err(if never_sent || is_unprocessed(&error) {
+                    Failed::Unprocessed(error)
+                } else {
+                    Failed::Other(error)
+                })
+            }
+        }
     }
 }
 
@@ -43,11 +70,9 @@ pub(super) struct Connections(Vec<Open>);
 
 impl Connections {
     /// A place for one more request, if there is one.
-    pub(super) fn place(&mut self) -> Option<Place> {
+    pub(super) fn place(&mut self) -> Option<Open> {
         self.0.retain(|open| !open.sender.is_closed());
-        let open = self.0.iter().find(|open| open.has_room())?;
-        let (sender, driver, under_way) = (open.sender.clone(), open.driver.clone(), open.under_way.clone());
-        Some(Place { sender, driver, under_way })
+        self.0.iter().find(|open| open.has_room()).cloned()
     }
 
     /// Begins to speak HTTP/2.
@@ -85,46 +110,11 @@ async fn drive(driver: Arc<Mutex<Option<Driver>>>) {
     *driver.lock() = None;
 }
 
-/// Permission to send one request.
-pub(super) struct Place {
-    sender: http2::SendRequest<Body>,
-    driver: Arc<Mutex<Option<Driver>>>,
-    under_way: Arc<()>,
-}
-
 /// Why there is no answer.
 pub(super) enum Failed {
     /// The server has not processed the request, and will not.
     Unprocessed(hyper::Error),
     Other(hyper::Error),
-}
-
-impl Place {
-    pub(super) async fn send(mut self, request: Request<Body>) -> Result<Response<Answer>, Failed> {
-        let sent = {
-            let _driver = self.driver.lock();
-            self.sender.try_send_request(request)
-        };
-        match sent.await {
-            Ok(response) => {
-                // It is under way until the answer is read or given up.
-                let counted = move |frame| {
-                    let _ = &self.under_way;
-                    frame
-                };
-                Ok(response.map(|body| body.map_frame(counted).boxed_unsync()))
-            }
-            Err(mut error) => {
-                let never_sent = error.take_message().is_some();
-                let error = error.into_error();
-                Err(if never_sent || is_unprocessed(&error) {
-                    Failed::Unprocessed(error)
-                } else {
-                    Failed::Other(error)
-                })
-            }
-        }
-    }
 }
 
 /// Whether the server says that it has not processed a request: the request came after those that it still answers

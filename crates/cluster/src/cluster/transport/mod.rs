@@ -30,7 +30,7 @@ use tower_http::decompression::DecompressionLayer;
 
 use self::{
     connector::{Connector, Io},
-    http2::{Connections, Failed, Open, Place},
+    http2::{Connections, Failed, Open},
 };
 
 /// How often a request is sent that the server doesn't process, about as often as Go's `http2.Transport` sends it.
@@ -154,7 +154,7 @@ fn copy(request: &Request<Body>) -> Option<Request<Body>> {
 
 impl Http2 {
     /// A place on a connection; `None` if the server has only HTTP/1.1.
-    async fn place(self: &Arc<Self>) -> Result<Option<Place>, Unconnected> {
+    async fn place(self: &Arc<Self>) -> Result<Option<Open>, Unconnected> {
         loop {
             let opening = {
                 let mut state = self.state.lock();

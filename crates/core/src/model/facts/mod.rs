@@ -54,7 +54,7 @@ pub use storage::{
     ClaimFacts, CsiVolume, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, VolumeData, VolumeDeleter,
     VolumeFacts, VolumeHandle,
 };
-pub(in crate::model) use values::unix_seconds;
+pub use values::unix_seconds;
 pub use webhooks::{Webhook, WebhookFacts, WebhookRule};
 
 /// The facts of one kind.

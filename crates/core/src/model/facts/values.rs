@@ -13,6 +13,6 @@ pub(super) fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
 }
 
 /// Parses RFC 3339, with or without fractions.
-pub(in crate::model) fn unix_seconds(time: &str) -> Option<i64> {
+pub fn unix_seconds(time: &str) -> Option<i64> {
     time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
 }
