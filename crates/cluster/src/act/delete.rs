@@ -236,6 +236,7 @@ impl RefusalCause {
     fn of(refusal: &Refusal) -> Self {
         match refusal.status {
             _ if refusal.is_of_authorizer() => RefusalCause::Rights,
+            _ if refusal.is_of_webhook() => RefusalCause::Judgement,
             StatusCode::BAD_REQUEST
             | StatusCode::FORBIDDEN
             | StatusCode::CONFLICT
@@ -249,7 +250,7 @@ fn not_done(RequestError { failure, unsure }: RequestError) -> Answered {
     let reason = failure.in_full();
     match &failure {
         _ if unsure => Answered::Unsure { reason },
-        Failure::Refused(refusal) if refusal.status.is_client_error() => {
+        Failure::Refused(refusal) if refusal.status.is_client_error() || refusal.is_of_webhook() => {
             Answered::Refused { reason, cause: RefusalCause::of(refusal) }
         }
         _ => Answered::Failed { reason },

@@ -208,6 +208,12 @@ async fn nothing_is_sent_after_a_failure() {
             something(),
             r#"Unsure { reason: "the answer was a success, and the object is not being deleted" }"#.to_owned(),
         ),
+        (
+            status(500, "Internal error occurred: failed calling webhook 'v.acme.io': no endpoints"),
+            "Refused { reason: \"500 Internal Server Error: Internal error occurred: failed calling webhook \
+             'v.acme.io': no endpoints\", cause: Judgement }"
+                .to_owned(),
+        ),
         (status(500, "no"), r#"Unsure { reason: "500 Internal Server Error: no" }"#.to_owned()),
     ] {
         let answer = Mutex::new(answer);

@@ -140,7 +140,7 @@ fn managed<'a>(method: &Method, path: &'a str) -> Cow<'a, str> {
 /// Whether the request may have taken effect despite this failure: it reached the server, which did not refuse it.
 fn may_have_been_done(failure: &Failure) -> bool {
     match failure {
-        Failure::Refused(refusal) => !refusal.status.is_client_error(),
+        Failure::Refused(refusal) => !refusal.status.is_client_error() && !refusal.is_of_webhook(),
         Failure::Unconnected(_) | Failure::Credentials(_) | Failure::InvalidName => false,
         Failure::Interrupted(_) | Failure::TimedOut(_) | Failure::Malformed(_) => true,
     }

@@ -329,6 +329,13 @@ impl Refusal {
     pub fn is_of_authorizer(&self) -> bool {
         self.status == http::StatusCode::FORBIDDEN && without_preamble(&self.message) != self.message
     }
+
+    /// Whether admission failed because a webhook could not be called: then nothing is stored
+    /// (kubernetes/apiserver pkg/util/webhook/error.go: ErrCallingWebhook).
+    pub fn is_of_webhook(&self) -> bool {
+        self.status == http::StatusCode::INTERNAL_SERVER_ERROR
+            && self.message.starts_with("Internal error occurred: failed calling webhook ")
+    }
 }
 
 /// What the authorizer says, without the words that it begins with: `pods "web" is forbidden: User "me" cannot get …`.
