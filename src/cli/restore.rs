@@ -143,7 +143,7 @@ impl RestoreReport<'_> {
 
     fn view<'a>(&'a self, restore: &'a Restore, mode: Mode, restored: &'a [Restored]) -> RestoreView<'a> {
         let Restore { plan, resources, gaps, .. } = restore;
-        RestoreView { plan, restored, mode, resources, gaps, again: &self.again }
+        RestoreView { plan, restored, mode, resources, gaps, targets: &self.header.targets, again: &self.again }
     }
 
     fn print(

@@ -14,7 +14,7 @@ use gc_cluster::act::Mode;
 use gc_core::{
     command_line::ShellCommand,
     document::{Head, ObjectJson},
-    model::{Gap, Mapping, Resource, Resources},
+    model::{Gap, Identity, Mapping, Resource, Resources},
     restore::{
         Archived, Detached, Difference, Item, Lost, Outcome, OwnerReference, RestorePlan, Restored, StillNamed, lost,
     },
@@ -40,6 +40,8 @@ pub struct RestoreView<'a> {
     /// The served resources, for the names of kinds.
     pub resources: &'a Resources,
     pub gaps: &'a [Gap],
+    /// The targets of the delete that the archive was written for.
+    pub targets: &'a [Identity],
     /// The command that repeats the restore: `kubectl gc restore shop.yaml`.
     pub again: &'a ShellCommand,
 }
@@ -83,7 +85,9 @@ impl<'a> RestoreView<'a> {
         let created = self
             .objects()
             .filter(|(_, restored)| matches!(restored.outcome, Outcome::Created | Outcome::WouldBeCreated));
-        lost(created.filter(|(_, restored)| restored.volume.is_none()).map(|(item, _)| &item.archived))
+        let created = created.filter(|(_, restored)| restored.volume.is_none()).map(|(item, _)| &item.archived);
+        let is_target = |object: &Archived| self.targets.iter().any(|target| target.uid == object.uid);
+        lost(created, self.plan.items.iter().map(|item| &item.archived), is_target)
     }
 
     /// The number of objects of each kind: `1 Namespace, 3 ConfigMaps`, in the order of the archive.

@@ -102,6 +102,7 @@ fn describe(mode: Mode, plan: &RestorePlan, restored: &[Restored]) -> (String, V
         mode,
         resources: &resources,
         gaps: &[],
+        targets: &[],
         again: &PLAIN.plugin("restore").file("shop.yaml"),
     };
     (shown(&view, &plain(Some(80))), serde_json::from_str(&document::json(&view.document())).unwrap())
@@ -181,7 +182,15 @@ fn many_names_are_folded_unless_all_are_wanted() {
     let resources = well_known::served();
     let again = PLAIN.plugin("restore").file("shop.yaml");
     let mode = Mode::ClientDryRun;
-    let view = RestoreView { plan: &plan, restored: &restored, mode, resources: &resources, gaps: &[], again: &again };
+    let view = RestoreView {
+        plan: &plan,
+        restored: &restored,
+        mode,
+        resources: &resources,
+        gaps: &[],
+        targets: &[],
+        again: &again,
+    };
     let text = |wide: bool| shown(&view, &TextOptions { wide, ..plain(Some(80)) });
     let named = |text: &str| text.matches("ConfigMap/c").count();
     let short = text(false);

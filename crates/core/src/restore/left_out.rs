@@ -1,8 +1,9 @@
 //! Which objects are not restored, kind by kind, with the source: those that a controller recreates itself once its
 //! owner is back, and those whose work would be repeated.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,6 +13,7 @@ use crate::{
         facts::{VolumeDeleter, VolumeFacts},
         made::{MADE_BY_CONTROLLERS, MadeKind},
     },
+    wording::some_of,
 };
 
 use super::archived::{Archived, Place};
@@ -165,7 +167,7 @@ pub struct Lost {
     pub what: &'static str,
     /// What replaces it.
     #[serde(rename = "replacement")]
-    pub instead: &'static str,
+    pub instead: Cow<'static, str>,
     /// The number of objects that have lost it.
     pub objects: usize,
 }
@@ -209,16 +211,49 @@ const LOSSES: &[Row] = &[
     (|place, _| place.is("batch", "Job"), "progress of Jobs", "they start over"),
 ];
 
-/// What the restored objects have lost, each kind of loss with the number of objects.
-pub fn lost<'a>(objects: impl IntoIterator<Item = &'a Archived>) -> Vec<Lost> {
+/// What the restored objects have lost, each kind of loss with the number of objects. `all`: the whole archive.
+/// `is_target`: whether somebody deleted the object itself.
+pub fn lost<'a>(
+    objects: impl IntoIterator<Item = &'a Archived>,
+    all: impl IntoIterator<Item = &'a Archived>,
+    is_target: impl Fn(&Archived) -> bool,
+) -> Vec<Lost> {
+    let claims = all.into_iter().filter(|object| object.place.is("", "PersistentVolumeClaim"));
+    let claims: FxHashSet<&str> = claims.map(|claim| claim.uid.as_str()).collect();
     let mut counts = vec![0; LOSSES.len()];
+    let mut destroyed: Vec<String> = Vec::new();
     for object in objects {
+        if went_with_its_claim(object, &claims) && !is_target(object) {
+            destroyed.push(object.place.to_string());
+            continue;
+        }
         for ((loses, ..), count) in LOSSES.iter().zip(&mut counts) {
             *count += usize::from(loses(&object.place, &object.whole));
         }
     }
-    let describe = LOSSES.iter().zip(counts).filter(|(_, objects)| *objects > 0);
-    describe.map(|((_, what, instead), objects)| Lost { what, instead, objects }).collect()
+    let counted = LOSSES.iter().zip(counts).filter(|(_, objects)| *objects > 0);
+    let counted = counted.map(|((_, what, instead), objects)| Lost { what, instead: Cow::Borrowed(instead), objects });
+    let gone = (!destroyed.is_empty()).then(|| Lost {
+        what: "data of PersistentVolumes with reclaim policy Delete",
+        instead: Cow::Owned(format!(
+            "it was deleted with their claims: whatever is bound to {} finds no storage",
+            some_of(destroyed.iter().cloned(), NAMED)
+        )),
+        objects: destroyed.len(),
+    });
+    gone.into_iter().chain(counted).collect()
+}
+
+/// At most this many volumes are named.
+const NAMED: usize = 3;
+
+/// Whether a PersistentVolume went because its claim did: whoever removes it destroys its storage first
+/// (kubernetes/kubernetes pkg/controller/volume/persistentvolume/pv_controller.go: deleteVolumeOperation).
+fn went_with_its_claim(volume: &Archived, claims: &FxHashSet<&str>) -> bool {
+    let spec = &volume.whole["spec"];
+    volume.place.is("", "PersistentVolume")
+        && spec["persistentVolumeReclaimPolicy"] == VolumeFacts::DELETE
+        && spec["claimRef"]["uid"].as_str().is_some_and(|uid| claims.contains(uid))
 }
 
 pub(super) fn is_text(value: &Value) -> bool {
@@ -338,7 +373,8 @@ mod tests {
             object("v1", "Secret", "password", &json!({"type": "Opaque"})),
             object("batch/v1", "Job", "import", &json!({})),
         ]);
-        let describe: Vec<(&str, usize)> = lost(&objects).into_iter().map(|lost| (lost.what, lost.objects)).collect();
+        let of = |objects: &[Archived]| lost(objects, objects, |_| false);
+        let describe: Vec<(&str, usize)> = of(&objects).into_iter().map(|lost| (lost.what, lost.objects)).collect();
         assert_eq!(
             describe,
             [
@@ -351,6 +387,22 @@ mod tests {
                 ("progress of Jobs", 1),
             ]
         );
-        assert_eq!(lost(&archived([object("v1", "ConfigMap", "a", &json!({}))])), []);
+        assert_eq!(of(&archived([object("v1", "ConfigMap", "a", &json!({}))])), []);
+    }
+
+    #[test]
+    fn what_was_destroyed_with_its_claim_is_named() {
+        let of = |policy: &str, uid: &str, is_target: bool| {
+            let claim = object("v1", "PersistentVolumeClaim", "data", &json!({"metadata": {"uid": "u-data"}}));
+            let spec = json!({"persistentVolumeReclaimPolicy": policy, "claimRef": {"name": "data", "uid": uid}});
+            let objects = archived([claim, object("v1", "PersistentVolume", "pv-1", &json!({"spec": spec}))]);
+            lost(&objects, &objects, |object| is_target && object.place.kind == "PersistentVolume")
+        };
+        let gone = of("Delete", "u-data", false);
+        assert_eq!((gone.len(), gone[0].what), (1, "data of PersistentVolumes with reclaim policy Delete"));
+        assert!(gone[0].instead.contains("PersistentVolume/pv-1 finds no storage"), "{gone:?}");
+        for other in [of("Retain", "u-data", false), of("Delete", "u-other", false), of("Delete", "u-data", true)] {
+            assert_eq!(other[0].what, "storage behind PersistentVolumes");
+        }
     }
 }
