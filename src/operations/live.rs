@@ -199,7 +199,7 @@ impl LiveSession {
     ) -> Followed {
         let (snapshot, runtime, connection, watches) = self.watched();
         let patience = patience(timeout);
-        let following = Following { connection, watches, assume, heed_obstacles: true, patience };
+        let following = Following { connection, watches, assume, swept: false, patience };
         runtime.block_on(follow(following, snapshot, course, sent, called_off(timeout), observer))
     }
 }
@@ -273,7 +273,7 @@ impl LiveSession {
                 }
             });
             sweeper.begin();
-            let following = Following { connection, watches, assume, heed_obstacles: false, patience };
+            let following = Following { connection, watches, assume, swept: true, patience };
             let in_vain = in_vain(&sweeper, watches, &resources);
             let ends = async {
                 let ended = tokio::select! {

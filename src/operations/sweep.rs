@@ -16,6 +16,7 @@ use super::{
     error::Unread,
     live::{SweepLoad, SweepResult},
     session::{ROUNDS, complete},
+    signals::now,
     unread::AllowIncomplete,
 };
 
@@ -43,7 +44,9 @@ impl SweepRules {
         };
         let play = |session: &mut Session, play: fn(&SimContext<'_>, &Request) -> Plan| {
             let graph = self.graph(&session.snapshot);
-            let context = SimContext::new(&session.snapshot, &graph, self.assume).with_refused_writes();
+            let time = now(session);
+            let context =
+                SimContext::new(&session.snapshot, &graph, self.assume).at(time).with_obstacles_of_sweep(time);
             Ok::<_, std::convert::Infallible>(progress::during(Work::Simulating, || play(&context, &request)))
         };
         let learn = |session: &mut Session, plan: &Plan| {

@@ -14,13 +14,13 @@ use serde::Serialize;
 
 use gc_cluster::act::{Answered, Ended, Followed, RefusalCause, Sent};
 use gc_core::{
-    command_line::{Kubectl, ShellCommand},
+    command_line::{Kubectl, SEE_MANAGER, ShellCommand},
     doctor::Code,
     document::Head,
     model::{Gap, Identity, ServerVersion, group_of},
     plan::{
         OutcomeKind, Summary,
-        tracker::{Blocker, Progress, Relation, UnexpectedOutcome, UnplannedObject},
+        tracker::{Blocker, ManagerAway, Progress, Relation, UnexpectedOutcome, UnplannedObject},
     },
     server::Propagation,
     simulate::State,
@@ -278,8 +278,10 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn of<T>(all: &'a [T], most: usize, line: impl Fn(&'a T) -> (&'a Identity, Line)) -> Self {
-        Group { lines: all.iter().take(most).map(line).collect(), all: all.len() }
+    fn of<T>(all: impl IntoIterator<Item = T>, most: usize, line: impl Fn(T) -> (&'a Identity, Line)) -> Self {
+        let all: Vec<T> = all.into_iter().collect();
+        let number = all.len();
+        Group { lines: all.into_iter().take(most).map(line).collect(), all: number }
     }
 }
 
@@ -292,10 +294,13 @@ fn groups<'a>(view: &DeletionView<'a>, most: usize) -> Vec<Group<'a>> {
     });
     let mut groups = vec![Group { lines: not_done, all: 0 }, failed];
     let Some(followed) = view.followed else { return groups };
+    let mut blockers: Vec<&Blocker> = followed.blockers.iter().collect();
+    let blocker_of = |it: &UnexpectedOutcome| followed.blockers.iter().find(|blocker| blocker.object == it.object);
     if followed.ended != Ended::AsPlanned && !went_all_the_same(followed) {
-        groups.push(Group::of(&followed.otherwise, most, |it| (&it.object, otherwise_line(view, it))));
+        groups.push(Group::of(&followed.otherwise, most, |it| (&it.object, otherwise_line(view, it, blocker_of(it)))));
+        blockers.retain(|blocker| !followed.otherwise.iter().take(most).any(|it| it.object == blocker.object));
     }
-    groups.push(Group::of(&followed.blockers, most, |it| (&it.object, blocker_line(view, it))));
+    groups.push(Group::of(blockers, most, |it| (&it.object, blocker_line(view, it))));
     groups.push(Group::of(&followed.outside, most, |it| (&it.object, outside_line(view, it))));
     groups
 }
@@ -336,10 +341,9 @@ fn verdict(view: &DeletionView<'_>) -> (Headline, String) {
 /// How a cascade ended: a word, how it begins, and what follows what came of it. `failed` counts what wasn't done.
 fn how_it_ended(view: &DeletionView<'_>, followed: &Followed, failed: usize) -> (Headline, String, String) {
     let unknown = ". No controller is known to finish this.";
-    if let Some(why) = &followed.manager_away {
-        let away = format!(
-            ". No controller manager seems to run: {why}. Start it, or let kubectl gc sweep do the collector's work."
-        );
+    if let Some(ManagerAway { why, sweep_helps }) = &followed.manager_away {
+        let or_sweep = if *sweep_helps { ", or let kubectl gc sweep do the collector's work" } else { "" };
+        let away = format!(". No controller manager seems to run: {why}. Start it{or_sweep}.");
         let how = match followed.ended {
             Ended::AsPlanned => "as planned, ",
             Ended::TimedOut => "timed out ",
@@ -437,7 +441,8 @@ fn not_done(view: &DeletionView<'_>, sent: &Sent) -> Option<Line> {
     Some(line(view, &sent.target, state, tone, vec![why]))
 }
 
-fn otherwise_line(view: &DeletionView<'_>, otherwise: &UnexpectedOutcome) -> Line {
+/// `blocker`: what blocks the object, if anything does.
+fn otherwise_line(view: &DeletionView<'_>, otherwise: &UnexpectedOutcome, blocker: Option<&Blocker>) -> Line {
     let predicted: Vec<&str> = otherwise.predicted.iter().map(|kind| in_words(*kind)).collect();
     let came = match otherwise.actual {
         OutcomeKind::Deleted => (Fate::Deleted, "deleted"),
@@ -445,13 +450,21 @@ fn otherwise_line(view: &DeletionView<'_>, otherwise: &UnexpectedOutcome) -> Lin
         _ => (Fate::Kept, "exists"),
     };
     let mut remarks = vec![format!("planned: {}", predicted.join(", or "))];
-    if !otherwise.finalizers.is_empty() {
+    let blocked = blocker.map(|blocker| why(blocker, view.namespace)).filter(|why| !why.is_empty());
+    if let Some(why) = blocked {
+        remarks.push(why);
+    } else if !otherwise.finalizers.is_empty() {
         let finalizers = if otherwise.finalizers.len() == 1 { "finalizer" } else { "finalizers" };
         remarks.push(format!("{finalizers} {}", otherwise.finalizers.join(", ")));
     }
     if otherwise.together {
         remarks.push("but not in combination with what happened to the other objects".to_owned());
     }
+    let came = match blocker.map(|blocker| blocker.state) {
+        Some(State::Stuck) => (Fate::Stuck, Fate::Stuck.text()),
+        Some(State::Unknown) => (Fate::Depends, Fate::Depends.text()),
+        Some(State::Waiting) | None => came,
+    };
     line(view, &otherwise.object, came, Tone::Warning, remarks)
 }
 
@@ -506,8 +519,12 @@ fn outside_line(view: &DeletionView<'_>, outside: &UnplannedObject) -> Line {
 
 /// The command to run next if objects remain.
 fn next(view: &DeletionView<'_>, followed: &Followed) -> Option<ShellCommand> {
-    if followed.manager_away.is_some() {
-        return view.kubectl.plugin("sweep").in_namespace(view.namespace.unwrap_or_default());
+    match &followed.manager_away {
+        Some(away) if away.sweep_helps => {
+            return view.kubectl.plugin("sweep").in_namespace(view.namespace.unwrap_or_default());
+        }
+        Some(_) => return Some(view.kubectl.verb("get").args(SEE_MANAGER)),
+        None => {}
     }
     if followed.collector_idle.is_some() {
         return Some(view.kubectl.plugin("doctor").arg("--probe"));

@@ -186,6 +186,46 @@ fn nobody_acts_without_a_controller_manager() {
     assert_eq!(ran.code, 2, "{ran}");
 }
 
+/// A sweep does the collector's work, not that of the controllers that remove finalizers and empty namespaces.
+#[test]
+fn a_sweep_is_no_controller_manager() {
+    let of = |lease: &str, line: &str| {
+        let waits = json!({"finalizers": ["foregroundDeletion"], "deletionTimestamp": LONG_AGO});
+        let mut claim = object(("v1", "PersistentVolumeClaim"), "data", json!({"uid": "u-data"}));
+        claim["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
+        claim["metadata"]["ownerReferences"] = owners(("v1", "ConfigMap"), &["a"]);
+        claim["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = json!(true);
+        let mut used = object(("v1", "PersistentVolumeClaim"), "used", json!({"deletionTimestamp": LONG_AGO}));
+        used["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
+        let free = object(("v1", "Secret"), "free", json!({"ownerReferences": owners(("v1", "ConfigMap"), &["gone"])}));
+        let leaving = namespace(json!({"name": "left", "uid": "left", "deletionTimestamp": LONG_AGO}));
+        let within = object(("v1", "ConfigMap"), "x", json!({"namespace": "left"}));
+        let owner = object(("v1", "ConfigMap"), "a", waits);
+        let all = [owner, claim, used, free, leaving, within, namespace(json!({})), manager_of(lease), at_ten()];
+        on(&all, line)
+    };
+    let runs = "2026-03-01T09:59:58.000000Z";
+    let ran = of(runs, "sweep --dry-run -n vault");
+    says(&ran, &["2 objects go, 1 deletion ends", "ConfigMap/a                    × deleted"]);
+    let ran = of(LONG_BEFORE, "sweep --dry-run -n vault");
+    says(
+        &ran,
+        &["STUCK", "no controller manager seems to run", "remove no finalizers", "start the controller manager."],
+    );
+    says(&ran, &["PersistentVolumeClaim/data  ■ STUCK", "Secret/free                    × deleted"]);
+    says_not(&ran, &["let kubectl gc sweep"]);
+    // It empties no namespace.
+    let plan = of(LONG_BEFORE, "plan ns/left");
+    says(&plan, &["start the controller manager. Its pods"]);
+    says_not(&plan, &["kubectl gc sweep"]);
+    says(&of(LONG_BEFORE, "plan cm/a -n vault"), &["or let kubectl gc sweep do the collector's work"]);
+    let namespace = of(LONG_BEFORE, "doctor ns/left");
+    says(&namespace, &["It stays until kube-controller-manager runs", "start kube-controller-manager."]);
+    says_not(&namespace, &["as the namespace controller would"]);
+    says(&of(LONG_BEFORE, "doctor pvc/used -n vault"), &["start kube-controller-manager. Its pods"]);
+    says_not(&of(LONG_BEFORE, "doctor pvc/used -n vault"), &["Install or repair", "Nothing else keeps"]);
+}
+
 /// What stays Terminating of what goes is told, although the delete changes nothing about it.
 #[test]
 fn what_hangs_below_a_target_is_told() {

@@ -22,6 +22,9 @@ pub const LONGEST_WORD: usize = 100_000;
 /// Starts a command that contains unprintable characters. It makes the line a comment, so pasting it does nothing.
 const UNPASTEABLE: &str = "# a name in this has characters that don't print, and has to be put in by hand:";
 
+/// After `kubectl get`: lists the pods of the controller manager, if the control plane runs in pods.
+pub const SEE_MANAGER: [&str; 5] = ["pods", "-n", "kube-system", "-l", "component=kube-controller-manager"];
+
 /// Ends the flags of a program.
 const OPERANDS: &str = "--";
 

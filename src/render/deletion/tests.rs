@@ -15,7 +15,7 @@ use gc_core::{
     model::Identity,
     plan::{
         OutcomeKind,
-        tracker::{Blocker, Progress, Relation, UnexpectedOutcome, UnplannedObject},
+        tracker::{Blocker, ManagerAway, Progress, Relation, UnexpectedOutcome, UnplannedObject},
     },
     server::Propagation,
     simulate::{State, Uncertainty},
@@ -125,7 +125,8 @@ fn what_is_stuck_is_told_with_what_holds_it() {
 fn that_nobody_collects_is_told_with_what_to_do() {
     let why = "kube-controller-manager's lease expired 3m ago".to_owned();
     for (ended, how) in [(Ended::Stuck, ""), (Ended::AsPlanned, "as planned, "), (Ended::TimedOut, "timed out ")] {
-        let mut followed = Followed { manager_away: Some(why.clone()), ..stuck(ended) };
+        let away = |sweep_helps| Some(ManagerAway { why: why.clone(), sweep_helps });
+        let mut followed = Followed { manager_away: away(true), ..stuck(ended) };
         followed.blockers.clear();
         let (text, code) = describe(&[sent("web", Answered::Accepted)], Some(&followed));
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -134,6 +135,11 @@ fn that_nobody_collects_is_told_with_what_to_do() {
         assert!(text.contains(&format!("No controller manager seems to run: {why}.")), "{text}");
         assert!(text.ends_with("Next kubectl gc sweep --context=prod -n shop"), "{text}");
         assert_eq!(code, 2, "{text}");
+        // A sweep empties no namespace.
+        followed.manager_away = away(false);
+        let (text, _) = describe(&[sent("web", Answered::Accepted)], Some(&followed));
+        assert!(text.contains("Start it.") && !text.contains("sweep"), "{text}");
+        assert!(text.contains("get pods -n kube-system -l component=kube-controller-manager"), "{text}");
     }
 }
 

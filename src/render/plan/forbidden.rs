@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use gc_core::{
-    command_line::ShellCommand,
+    command_line::{SEE_MANAGER, ShellCommand},
     doctor::policies::way_past,
     model::{ObjectId, ResourceId, Snapshot, facts::Webhook, gaps::in_words},
     plan::{EffectClass, Gate, GateViolation, VerdictResult},
@@ -14,9 +14,6 @@ use gc_core::{
 };
 
 use super::{NAMED, PlanView};
-
-/// Lists the pods of the controller manager, if the control plane runs in pods.
-const SEE_MANAGER: [&str; 5] = ["pods", "-n", "kube-system", "-l", "component=kube-controller-manager"];
 
 /// A violated gate.
 #[derive(Debug, Serialize)]
@@ -209,6 +206,10 @@ pub(super) fn describe_obstacle(view: &PlanView<'_>, obstacle: &Obstacle) -> Str
     };
     let after = if *taken_down { format!("After this {what}") } else { "Now".to_owned() };
     match obstacle.kind {
+        ObstacleKind::ControllersAway { .. } if view.is_sweep() => format!(
+            "no controller manager seems to run: {why}. A sweep does the collector's work; without a controller \
+             manager, no namespace is emptied, and its other controllers remove no finalizers.{stay}"
+        ),
         ObstacleKind::ControllersAway { .. } => format!(
             "no controller manager seems to run: {why}. Without it, nothing is collected, no namespace is emptied, and \
              foreground deletes never finish.{stay}"
@@ -257,6 +258,9 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
         // What else prevents it refuses a sweep, too.
         (ObstacleKind::ControllersAway { .. }, _) if obstacle.prevents.is_empty() => {
             "then start the controller manager. Its pods, where it has any:"
+        }
+        (ObstacleKind::ControllersAway { .. }, _) if !obstacle.collected => {
+            "start the controller manager. Its pods, where it has any:"
         }
         (ObstacleKind::ControllersAway { .. }, _) => {
             "start the controller manager, or let kubectl gc sweep do the collector's work. Its pods, where it has any:"

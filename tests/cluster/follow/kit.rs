@@ -151,8 +151,7 @@ impl<'t> Carried<'t> {
                     Err(_) => Ended::TimedOut,
                 }
             };
-            let heed_obstacles = true;
-            let following = Following { connection: &connection, watches: &watches, assume, heed_obstacles, patience };
+            let following = Following { connection: &connection, watches: &watches, assume, swept: false, patience };
             let followed = follow(following, &mut snapshot, course, &sent, ends, &mut describe).await;
             if matches!(followed.ended, Ended::AsPlanned | Ended::Otherwise | Ended::Stuck) {
                 tokio::task::block_in_place(|| self.trial.cluster.settled());

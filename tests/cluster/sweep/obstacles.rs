@@ -116,3 +116,29 @@ fn what_prevents_a_sweep_is_foretold() {
     assert!(unsure.clone().all(|outcome| outcome["uncertainBecause"] == "assumption"), "{plan:#}");
     assert_eq!(names(unsure.map(|outcome| &outcome["object"])), set(&["first", "below"]), "{plan:#}");
 }
+
+/// S7: a sweep does the collector's work where no controller manager runs. What only that does is foretold, and the
+/// pass ends by itself.
+#[test]
+#[ignore = "long: a cluster of its own without a controller manager"]
+fn what_only_a_controller_manager_does_is_foretold() {
+    let cluster = without_collector();
+    cluster.create(object!("coordination.k8s.io/v1 Lease", {
+        "name": "kube-controller-manager", "namespace": "kube-system",
+        "spec": {"holderIdentity": "none", "leaseDurationSeconds": 15, "renewTime": "2020-01-01T00:00:00.000000Z"},
+    }));
+    let trial = Trial::on(&cluster, "unmanaged", "Foreground");
+    let owner = trial.config_map("owner").create();
+    let below = trial.config_map("below").blocking(&owner).create();
+    let claim = trial.claim("data").blocking(&owner).create();
+    cluster.delete(&cluster.path_of(&owner), Some("Foreground"), None);
+    let ran = cluster.gc(&["sweep", "-n", &trial.namespace, "--yes"]);
+    let text = ran.expect(2);
+    assert!(text.contains("STUCK: ") && text.contains("no controller manager seems to run"), "{text}");
+    assert!(!text.contains("let kubectl gc sweep"), "{text}");
+    assert!(cluster.get(&cluster.path_of(&below)).is_none());
+    for left in [&owner, &claim] {
+        let left = cluster.get(&cluster.path_of(left)).expect("what waits for the controller manager");
+        assert!(left["metadata"]["deletionTimestamp"].is_string(), "{left:#}");
+    }
+}

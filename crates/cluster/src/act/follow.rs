@@ -18,7 +18,7 @@ use gc_core::{
     model::{Gap, ObjectEvent, Snapshot},
     plan::{
         OutcomeKind, PlanTracker,
-        tracker::{Blocker, Progress, TrackerVerdict, UnexpectedOutcome, UnplannedObject},
+        tracker::{Blocker, ManagerAway, Progress, TrackerVerdict, UnexpectedOutcome, UnplannedObject},
     },
     simulate::{Assume, SimContext, State},
 };
@@ -111,7 +111,7 @@ pub struct Followed {
     /// Whether it is [`Ended::Stuck`] because the collector should act, and didn't for this time.
     pub collector_idle: Option<Duration>,
     /// Why no controller manager seems to run, if it waits for that.
-    pub manager_away: Option<String>,
+    pub manager_away: Option<ManagerAway>,
     /// Objects that were deleted although the plan didn't contain them.
     pub outside: Vec<UnplannedObject>,
     /// How many unrelated objects were deleted meanwhile.
@@ -128,8 +128,8 @@ pub struct Following<'c> {
     pub watches: &'c Watches,
     /// What is assumed of other controllers, as in the plan.
     pub assume: Assume,
-    /// Whether the plan heeds obstacles.
-    pub heed_obstacles: bool,
+    /// Whether a sweep does the collector's work. Its own failures say what refuses its writes.
+    pub swept: bool,
     /// How long nothing may move before it is over although something is left that no known controller will finish: an
     /// unknown controller may be about to.
     pub patience: Duration,
@@ -149,7 +149,7 @@ pub async fn follow(
     on_event: &mut dyn FnMut(FollowEvent),
 ) -> Followed {
     let begun = Instant::now();
-    let Following { connection, watches, assume, heed_obstacles, patience } = following;
+    let Following { connection, watches, assume, swept, patience } = following;
     let looker = Poller::new(snapshot, watches.begun());
     let gaps = snapshot.gaps.clone();
     let mut follower = Follower {
@@ -157,7 +157,7 @@ pub async fn follow(
         snapshot,
         course,
         assume,
-        heed_obstacles,
+        swept,
         patience,
         looker,
         on_event,
@@ -189,7 +189,7 @@ struct Follower<'f> {
     snapshot: &'f mut Snapshot,
     course: PlanTracker,
     assume: Assume,
-    heed_obstacles: bool,
+    swept: bool,
     patience: Duration,
     looker: Poller,
     on_event: &'f mut dyn FnMut(FollowEvent),
@@ -295,10 +295,8 @@ impl Follower<'_> {
     /// What simulations start from now.
     fn context<'a>(&'a self, graph: &'a OwnerGraph) -> SimContext<'a> {
         let context = SimContext::new(self.snapshot, graph, self.assume);
-        match self.heed_obstacles {
-            true => context.with_obstacles(Some(jiff::Timestamp::now().as_second())),
-            false => context,
-        }
+        let now = Some(jiff::Timestamp::now().as_second());
+        if self.swept { context.with_manager_of_sweep(now) } else { context.with_obstacles(now) }
     }
 
     /// Judges the state. A controller that seems away is judged by what is read now: a Lease that was read when the
@@ -345,7 +343,7 @@ impl Follower<'_> {
             return Some((Ended::AsPlanned, lasting));
         }
         if more || more_outside {
-            let waits_in_vain = collector_due && self.heed_obstacles;
+            let waits_in_vain = collector_due && !self.swept;
             return waits_in_vain.then_some((Ended::Stuck, COLLECTOR_IDLE));
         }
         let stuck = self.judgement.blockers.iter().any(|blocker| blocker.state == State::Stuck);

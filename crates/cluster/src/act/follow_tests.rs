@@ -89,7 +89,7 @@ async fn followed(
     let following = Following {
         connection: &connection,
         watches: &watches,
-        heed_obstacles: false,
+        swept: true,
         assume: Assume::Known,
         patience: PATIENCE,
     };
@@ -161,7 +161,7 @@ async fn a_watch_that_has_not_told_what_was_read_is_doubted() {
     let following = Following {
         connection: &connection,
         watches: &watches,
-        heed_obstacles: false,
+        swept: true,
         assume: Assume::Known,
         patience: PATIENCE,
     };
@@ -221,7 +221,7 @@ async fn what_is_late_brings_nothing_back() {
     let following = Following {
         connection: &connection,
         watches: &watches,
-        heed_obstacles: false,
+        swept: true,
         assume: Assume::Known,
         patience: PATIENCE,
     };

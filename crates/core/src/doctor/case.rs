@@ -8,7 +8,12 @@ use crate::{
     command_line::Kubectl,
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
-    simulate::{BlockedBy, LATE, NAMESPACE_FINALIZER, Needs, Projection, SimContext, State},
+    simulate::{
+        BlockedBy, LATE, Liveness, NAMESPACE_FINALIZER, Needs, Projection, SimContext, State,
+        is_removed_by_controller_manager,
+        liveness::of_controller_manager,
+        obstacles::{Called, Operation, WebhookCall},
+    },
 };
 
 use crate::wording::thousands;
@@ -75,6 +80,33 @@ impl<'a> Case<'a> {
 
     pub(super) fn graph(&self) -> &'a OwnerGraph {
         self.stage.graph
+    }
+
+    /// Why no controller manager seems to run.
+    pub(super) fn manager_away(&self, wanted: &mut Needs) -> Option<String> {
+        match of_controller_manager(self.stage, self.now, wanted).1 {
+            Liveness::Away(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Whether a webhook that is in the way of other deletes is certainly asked about the delete of this object.
+    pub(super) fn refuses_deletes_of(&self, object: ObjectId, by: BlockedBy) -> bool {
+        let BlockedBy::Webhook(configuration, place) = by else { return false };
+        let (snapshot, place) = (self.snapshot(), place as usize);
+        let webhook = snapshot.facts.webhooks(configuration).and_then(|facts| facts.webhooks.get(place));
+        webhook.is_some_and(|webhook| {
+            let call = WebhookCall { configuration, place, webhook };
+            webhook.matches(snapshot.resource(object), Operation::Delete.name())
+                && call.called_for(self.stage, object) == Called::Yes
+        })
+    }
+
+    /// Whether only a controller manager removes one of these finalizers, and none seems to run.
+    pub(super) fn lacks_manager_for(&self, finalizers: impl IntoIterator<Item = Symbol>) -> Option<String> {
+        let mut finalizers = finalizers.into_iter();
+        let is_its = finalizers.any(|finalizer| is_removed_by_controller_manager(self.snapshot().text(finalizer)));
+        if is_its { self.manager_away(&mut Needs::default()) } else { None }
     }
 
     pub(super) fn commands(&self) -> Commands<'a> {

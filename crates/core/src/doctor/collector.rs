@@ -4,11 +4,11 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    command_line::ShellCommand,
+    command_line::{SEE_MANAGER, ShellCommand},
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
     simulate::{
-        COLLECTOR_OVERDUE, Liveness, Needs, OutcomeKind, Projection, SimContext, is_removed_by_controller_manager,
+        COLLECTOR_OVERDUE, Needs, OutcomeKind, Projection, SimContext, is_removed_by_controller_manager,
         liveness::of_controller_manager,
         obstacles::{Operation, WebhookCall, bound_policies},
     },
@@ -29,9 +29,6 @@ use super::{
 
 /// The collector may need this many seconds until it watches a new kind.
 const NEW: i64 = 60;
-
-/// Lists the pods of the controller manager, if the control plane runs in pods.
-pub(super) const SEE_MANAGER: [&str; 5] = ["pods", "-n", "kube-system", "-l", "component=kube-controller-manager"];
 
 /// A write that the collector could make now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -411,7 +408,7 @@ fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<ShellCommand> {
 
 /// What the Lease of the controller manager shows, where nothing else shows yet that it is away.
 fn manager_away(case: &Case<'_>, wanted: &mut Needs) -> Option<Finding> {
-    let Liveness::Away(why) = of_controller_manager(case.stage, case.now, wanted).1 else { return None };
+    let why = case.manager_away(wanted)?;
     case.probed.is_none().then(|| Finding {
         severity: Severity::Error,
         message: format!("No controller manager seems to run: {why}."),
@@ -441,6 +438,14 @@ fn left_to_manager(case: &Case<'_>) -> Vec<ObjectId> {
     };
     let asked = snapshot.objects().map(|(id, _)| id).filter(|id| case.limit.asks_about(snapshot, *id));
     asked.filter(is_left).collect()
+}
+
+/// What only a controller manager does, it does once it runs.
+pub(super) fn start_manager(case: &Case<'_>) -> Remedy {
+    Remedy::new(
+        "start kube-controller-manager. Its pods, where it has any",
+        [case.kubectl.verb("get").args(SEE_MANAGER)],
+    )
 }
 
 fn look_at_manager(case: &Case<'_>) -> Remedy {

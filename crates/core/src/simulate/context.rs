@@ -54,7 +54,7 @@ pub struct SimContext<'a> {
     pub graph: &'a OwnerGraph,
     pub assume: Assume,
     /// The time of the snapshot, in Unix seconds, if what is overdue matters.
-    now: Option<i64>,
+    pub(super) now: Option<i64>,
     pub built_in: BuiltIn,
     /// Relations between objects that only facts contain.
     pub(crate) fact_index: FactIndex,

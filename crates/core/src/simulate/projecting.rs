@@ -30,7 +30,7 @@ impl Projection {
     /// The same if the collector may write only to these objects; `None`: to all.
     pub fn limited(context: &SimContext<'_>, only: Option<WriteScope>) -> Self {
         Self::after(context, |world| {
-            if !world.manager_away() {
+            if !context.lacks_collector() {
                 world.only = only;
             }
         })

@@ -110,13 +110,12 @@ impl<'s, 'a> World<'s, 'a> {
 
     /// A world without events, with this collector.
     pub fn with_collector(context: &'s SimContext<'a>, collector: Collector<'a>) -> Self {
-        let away = context.obstacles.as_ref().is_some_and(|obstacles| obstacles.manager_away.is_some());
         World {
             context,
             store: FxHashMap::default(),
             finalized_namespaces: FxHashSet::default(),
             collector,
-            only: away.then(|| WriteScope::new([])),
+            only: context.lacks_collector().then(|| WriteScope::new([])),
             heeds: context.obstacles.is_some(),
             refused: BTreeMap::new(),
             held_by_api: BTreeMap::new(),

@@ -13,6 +13,7 @@ use crate::{
     doctor::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder, sorted},
+        collector::start_manager,
         finding::one_cause,
         losses::Losses,
     },
@@ -382,13 +383,14 @@ fn stays(objects: &[ObjectId]) -> &'static str {
 /// That controllers without a workload that a remedy could start are to be installed: a sentence, with their names in
 /// place of `{}`.
 fn to_install(case: &Case<'_>, holds: &[Hold], sentence: &str) -> String {
+    let by_manager = |(finalizer, _): &&Hold| case.lacks_manager_for([*finalizer]).is_some();
     let is_gone = |controller: &FinalizerController| match controller.liveness {
         Liveness::Away(_) => controller.idle.is_none(),
         // A program has added it, and nothing is called like that. Kubernetes' own programs need no workload.
         Liveness::Nobody(_) => controller.manager.as_ref().is_some_and(|manager| !manager.starts_with("kube")),
         _ => false,
     };
-    let gone = holds.iter().filter(|(_, controller)| is_gone(controller));
+    let gone = holds.iter().filter(|hold| is_gone(&hold.1) && !by_manager(hold));
     let gone: BTreeSet<String> = gone.filter_map(|(_, controller)| controller.told(case.snapshot())).collect();
     match gone.len() {
         0 => String::new(),
@@ -508,6 +510,8 @@ fn remedies(
     let mut remedies = Vec::new();
     remedies.extend(resume(case, code, holds, objects));
     remedies.extend(fires.losses.keep(case));
+    let lacks_manager = case.lacks_manager_for(finalizers.iter().copied()).is_some();
+    remedies.extend(lacks_manager.then(|| start_manager(case).deciding(code == Code::ArmedDeletion)));
     // What an armed controller does has to be decided first.
     if code != Code::ArmedDeletion {
         remedies.push(Remedy::new("start the controller", start.clone()));

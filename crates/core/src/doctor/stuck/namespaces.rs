@@ -4,18 +4,16 @@ use rustc_hash::FxHashSet;
 use serde_json::json;
 
 use crate::{
-    command_line::{ShellCommand, is_label},
+    command_line::{SEE_MANAGER, ShellCommand, is_label},
     doctor::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
         code::Trait,
-        collector::SEE_MANAGER,
+        collector::start_manager,
     },
     model::{ObjectId, effects::Severity, facts::Condition},
     server::OwnDelete,
-    simulate::{
-        BlockedBy, Liveness, Needs, State, converter, foreign_spec_finalizers, liveness::of_controller_manager,
-    },
+    simulate::{BlockedBy, Needs, State, converter, foreign_spec_finalizers},
 };
 
 use super::{
@@ -68,13 +66,16 @@ fn is_said_to_stay(case: &Case<'_>, id: ObjectId) -> bool {
     case.stage.said_to_fail(id) || !case.live && !case.stage.still_said_to_keep(id).is_empty()
 }
 
-/// What is in a namespace and the API server refuses to delete, and why.
+/// What the API server refuses to delete in a namespace, or that it is finalized, and why.
 fn refused(case: &Case<'_>, id: ObjectId) -> Option<String> {
     let snapshot = case.snapshot();
+    if let Some(why) = case.projection.why_refused(snapshot, id) {
+        return Some(format!("finalize it: {why}"));
+    }
     let content = case.stage.in_namespace(snapshot.object(id).name).iter();
     let mut live = content.filter(|object| !snapshot.object(**object).terminating());
     let (object, why) = live.find_map(|object| Some((*object, case.projection.why_refused(snapshot, *object)?)))?;
-    Some(format!("{}: {why}", case.name(object, Some(id))))
+    Some(format!("delete {}: {why}", case.name(object, Some(id))))
 }
 
 /// Shows the objects that a namespace still has, as its conditions say.
@@ -189,17 +190,20 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     for condition in &said {
         message.push_str(&format!(" {}.", condition.in_words()));
     }
-    let consequence = if is_older {
+    let is_away = case.manager_away(&mut Needs::default()).is_some();
+    let consequence = if is_older && !is_away {
         "The namespace controller looks again within a minute. If it stays, that controller makes no progress."
             .to_owned()
     } else if case.stage.said_to_fail(id) {
         "It stays until what the API server says is mended.".to_owned()
     } else if let Some(refused) = refused(case, id) {
-        format!("It stays as long as the API server refuses to delete {refused}.")
+        format!("It stays as long as the API server refuses to {refused}.")
     } else if said.iter().any(|condition| condition.kind == "NamespaceFinalizersRemaining") {
         "It stays until the finalizers of what is in it are removed.".to_owned()
     } else if remains {
         "It stays until what is left in it is deleted.".to_owned()
+    } else if unreadable.is_empty() && is_away {
+        "It stays until kube-controller-manager runs, whose namespace controller empties it.".to_owned()
     } else if unreadable.is_empty() {
         "It stays until the namespace controller, a part of kube-controller-manager, makes progress.".to_owned()
     } else {
@@ -210,6 +214,9 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let live: Vec<ObjectId> = content.iter().copied().filter(|id| !snapshot.object(*id).terminating()).collect();
     let delete = case.commands().delete(&live, "background", &[]);
     let mut remedies = Vec::new();
+    if is_away {
+        remedies.push(start_manager(case));
+    }
     let fails = |what: &str| said.iter().any(|condition| condition.fails() && condition.message.contains(what));
     let see = |what: &str, kinds: &str| Remedy::new(what, [case.kubectl.verb("get").arg(kinds)]);
     if said.iter().any(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure") {
@@ -246,23 +253,23 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let hung: Vec<ObjectId> = content.iter().filter(is_hung_pod).copied().collect();
     if !hung.is_empty() {
         remedies.push(force(case, &hung));
-    } else if !live.is_empty() {
+    } else if !live.is_empty() && !is_away {
+        // Nobody else removes its own entry in spec.finalizers.
         remedies.push(Remedy::new(what, delete));
     }
     remedies.push(Remedy::new("see what is left in it", show_remaining(case, id, &said)));
     if said.is_empty() && is_hidden {
         remedies.push(Remedy::new("see what its conditions say keeps it", case.commands().get(id)));
     }
-    let seems_empty = said.is_empty() && !is_hidden;
-    if seems_empty && content.is_empty() {
+    let seems_empty = said.is_empty() && !is_hidden && case.projection.refused(id).is_none();
+    if seems_empty && content.is_empty() && !is_away {
         let look = case.kubectl.verb("get").args(SEE_MANAGER);
         remedies
             .push(Remedy::new("see whether kube-controller-manager runs, and read what its log says of it", [look]));
     }
     // Beside a condition that says that it isn't empty, and where that is not known, this leaves objects behind. A
     // namespace controller that runs again does the rest by itself.
-    let manager = || of_controller_manager(case.stage, case.now, &mut Needs::default()).1;
-    if seems_empty && !matches!(manager(), Liveness::Away(_)) {
+    if seems_empty && !is_away {
         remedies.push(
             Remedy::new(
                 "force-finalize the namespace: objects that are still in it stay in etcd forever, invisible",

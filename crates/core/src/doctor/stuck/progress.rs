@@ -8,6 +8,7 @@ use crate::{
     doctor::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder, sorted},
+        collector::start_manager,
         refusers::who_may_refuse,
     },
     model::{ObjectId, ResourceId, Symbol, effects::Severity},
@@ -160,6 +161,7 @@ fn finding(
     let try_it = case.commands().remove_finalizers(first, &finalizers).into_iter();
     let try_it = try_it.filter(|_| !asked.is_empty()).map(|command| command.arg("--dry-run=server"));
     let try_it = Remedy::new("see whether the API server refuses that; nothing is changed", try_it);
+    let lacks_manager = case.lacks_manager_for(finalizers.iter().copied());
     let waits_for_hidden = !snapshot.may_hide_blockers(&objects).is_empty();
     Finding {
         message: format!(
@@ -168,7 +170,10 @@ fn finding(
             sentence(&reasons.join("; "), whose.is_empty())
         ),
         severity: if asked.is_empty() { Severity::Note } else { Severity::Warning },
-        remedies: Some(try_it).filter(|remedy| !remedy.commands.is_empty()).into_iter().collect(),
+        remedies: {
+            let start = lacks_manager.iter().map(|_| start_manager(case));
+            start.chain([try_it]).filter(|remedy| !remedy.commands.is_empty()).collect()
+        },
         consequence: match state {
             State::Waiting if is_untimed => format!(
                 "{goes} once that is done, mostly within a minute. Nothing in the dump tells whether that is over; if \
@@ -176,6 +181,9 @@ fn finding(
             ),
             State::Waiting if waits_for_hidden => {
                 format!("{goes} once that is done. Dependents that could not be read may keep {}.", it(&objects))
+            }
+            State::Waiting if let Some(why) = &lacks_manager => {
+                format!("{goes} only once kube-controller-manager runs, and that is done. None seems to run: {why}.")
             }
             State::Waiting if !asked.is_empty() => format!("{goes} only if that is allowed."),
             State::Waiting if said.is_empty() && !objects.iter().any(|id| course.end.uncertain(*id)) => {

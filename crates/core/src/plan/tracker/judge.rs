@@ -29,7 +29,7 @@ pub struct TrackerVerdict {
     /// Whether it is the collector's turn: nobody else has to act before it.
     pub collector_due: bool,
     /// Why no controller manager seems to run, if nobody else would change anything, and one that runs would.
-    pub manager_away: Option<String>,
+    pub manager_away: Option<ManagerAway>,
     /// How many objects controllers have yet to delete because others are gone.
     pub follow_ups: usize,
     /// How many of these objects are terminating.
@@ -39,6 +39,15 @@ pub struct TrackerVerdict {
     pub blockers: Vec<Blocker>,
     /// What should be read to be certain, before judging again.
     pub needs: Needs,
+}
+
+/// That no controller manager seems to run, which something waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManagerAway {
+    /// Why it seems so.
+    pub why: String,
+    /// Whether some of that is the collector's work, which a sweep does.
+    pub sweep_helps: bool,
 }
 
 impl TrackerVerdict {
@@ -86,7 +95,11 @@ impl PlanTracker {
             let with_manager = SimContext::new(snapshot, context.graph, context.assume).with_refused_writes();
             moves(&Projection::limited(&with_manager, self.only(snapshot)), &remaining)
         });
-        let manager_away = manager_away.map(|(_, why)| why.clone());
+        let manager_away = manager_away.map(|(_, why)| ManagerAway {
+            why: why.clone(),
+            sweep_helps: context.lacks_collector()
+                && moves(&Projection::limited(&context.swept(), self.only(snapshot)), &remaining),
+        });
         let ours: FxHashSet<ObjectId> = remaining.iter().copied().collect();
         let first = projection.log.iter().take_while(|change| matches!(change.cause, Cause::Collector(_)));
         let collector_due = first.into_iter().any(|change| ours.contains(&change.object));

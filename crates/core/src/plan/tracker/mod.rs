@@ -21,7 +21,7 @@ use crate::{
 
 use super::outcome::{After, Outcome, OutcomeKind, Plan};
 
-pub use judge::{Blocker, TrackerVerdict};
+pub use judge::{Blocker, ManagerAway, TrackerVerdict};
 pub use unplanned::{Relation, UnplannedObject};
 
 use choice::Choice;

@@ -40,7 +40,8 @@ impl World<'_, '_> {
         let mut found: BTreeMap<ObstacleKind, Obstacle> = BTreeMap::new();
         if let Some((lease, why)) = obstacles.manager_away.as_ref().filter(|_| !prevented.is_empty()) {
             let kind = ObstacleKind::ControllersAway { lease: *lease };
-            found.insert(kind, Obstacle::new(kind, why.clone(), false));
+            let collected = healthy.is_some_and(|healthy| self.has_collectors_work(healthy, &prevented));
+            found.insert(kind, Obstacle { collected, ..Obstacle::new(kind, why.clone(), false) });
         }
         for hook in self.lost_hooks() {
             let webhook = &obstacles.admission.hooks[hook as usize];
@@ -166,6 +167,23 @@ impl World<'_, '_> {
             refused.extend(self.would_refuse(object, operation).map(|write| (object, write)));
         }
         refused
+    }
+
+    /// Whether the collector, which is away, would be the first to change one of these objects. Content of a namespace
+    /// that is to be emptied waits for the namespace controller.
+    fn has_collectors_work(&self, healthy: &World<'_, '_>, prevented: &[ObjectId]) -> bool {
+        let context = self.context;
+        if !context.lacks_collector() {
+            return false;
+        }
+        let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+        let mut firsts = healthy.log.iter().filter(|change| seen.insert(change.object));
+        firsts.any(|change| {
+            let is_awaited = |above: ObjectId| prevented.binary_search(&above).is_ok();
+            matches!(change.cause, Cause::Collector(_))
+                && is_awaited(change.object)
+                && !context.above(change.object).any(is_awaited)
+        })
     }
 
     fn add_apis(&mut self, found: &mut BTreeMap<ObstacleKind, Obstacle>, prevented: &mut Vec<ObjectId>) {

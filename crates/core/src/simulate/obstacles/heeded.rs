@@ -19,6 +19,8 @@ pub(crate) struct Obstacles<'a> {
     pub apis: Apis,
     /// The controller manager's Lease, and why it shows that no controller manager runs.
     pub manager_away: Option<(ObjectId, String)>,
+    /// Whether a sweep does the collector's work, so that only the other controllers may be away.
+    pub swept: bool,
     /// Whether only what empties namespaces is refused, and the collector's writes are not.
     pub of_content: bool,
     /// What must be read to know them.

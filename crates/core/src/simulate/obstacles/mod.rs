@@ -45,13 +45,47 @@ impl<'a> SimContext<'a> {
         self
     }
 
+    /// The same while a sweep does the collector's work: only the rest of the controller manager may be absent.
+    #[must_use]
+    pub fn with_obstacles_of_sweep(self, now: Option<i64>) -> Self {
+        let mut context = self.with_obstacles(now);
+        if let Some(obstacles) = &mut context.obstacles {
+            obstacles.swept = true;
+        }
+        context
+    }
+
+    /// The same while a sweep does the collector's work, which finds out by itself what refuses its writes.
+    #[must_use]
+    pub fn with_manager_of_sweep(self, now: Option<i64>) -> Self {
+        let mut context = self.with_obstacles_of_sweep(now);
+        if let Some(obstacles) = &mut context.obstacles {
+            obstacles.of_content = true;
+        }
+        context
+    }
+
+    /// A context of the same cluster, with a sweep that does the collector's work instead.
+    pub(crate) fn swept(&self) -> Self {
+        let mut context = SimContext::new(self.snapshot, self.graph, self.assume).at(self.now).with_refused_writes();
+        let away = self.obstacles.as_ref().and_then(|obstacles| obstacles.manager_away.clone());
+        if let Some(obstacles) = &mut context.obstacles {
+            (obstacles.manager_away, obstacles.swept) = (away, true);
+        }
+        context
+    }
+
+    /// Whether the collector is away, and no sweep does its work.
+    pub(crate) fn lacks_collector(&self) -> bool {
+        self.obstacles.as_ref().is_some_and(|obstacles| obstacles.manager_away.is_some() && !obstacles.swept)
+    }
+
     /// Why no controller manager seems to run, if simulations heed that.
     pub(crate) fn why_manager_away(&self) -> Option<&str> {
         Some(&self.obstacles.as_ref()?.manager_away.as_ref()?.1)
     }
 
-    /// The same for simulations that heed what prevents writes, whether a controller manager runs or not: a sweep does
-    /// the collector's work itself.
+    /// The same for simulations that heed what prevents writes, whether a controller manager runs or not.
     #[must_use]
     pub fn with_refused_writes(mut self) -> Self {
         self.obstacles = Some(to_writes(&self));
@@ -76,7 +110,7 @@ fn to_writes<'a>(context: &SimContext<'a>) -> Obstacles<'a> {
     // What is needed here and was asked for in vain stays needed.
     let unread = !needs.is_empty() || some_unlisted(context.snapshot);
     let admission = Admission { hooks, policies, unread, by_rules: OnceLock::new() };
-    Obstacles { admission, apis: Apis::default(), manager_away: None, of_content: false, needs }
+    Obstacles { admission, apis: Apis::default(), manager_away: None, swept: false, of_content: false, needs }
 }
 
 /// Whether a list of webhooks or policies of a live cluster could not be read. Most dumps have none of these.

@@ -278,7 +278,8 @@ impl World<'_, '_> {
         self.stored(object).is_some_and(|stored| stored.terminating)
     }
 
-    /// Whether the controller manager is away: the collector, the namespace controller and the like do nothing.
+    /// Whether the controller manager is away: the namespace controller and the like do nothing, nor does the
+    /// collector, unless a sweep does its work.
     pub(crate) fn manager_away(&self) -> bool {
         self.heeds && self.context.obstacles.as_ref().is_some_and(|obstacles| obstacles.manager_away.is_some())
     }

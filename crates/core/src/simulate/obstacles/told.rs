@@ -20,6 +20,8 @@ pub struct Obstacle {
     pub idle: Option<ObjectId>,
     /// Whether it is a webhook that refuses what starts that workload.
     pub refuses_start: bool,
+    /// For an absent controller manager: whether some of that is the collector's work, which a sweep does.
+    pub collected: bool,
     /// For a webhook: the resources that nobody can delete or change meanwhile, as far as its selectors match; if there
     /// are none, those of which nobody can create an object.
     pub resources: Vec<ResourceId>,
@@ -34,6 +36,7 @@ impl Obstacle {
             prevents: Vec::new(),
             idle: None,
             refuses_start: false,
+            collected: false,
             resources: Vec::new(),
         }
     }
