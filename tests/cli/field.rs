@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     agree::{
-        LOCKER, claim, controlled, dead_webhook, document, failing_definition, joined, object, on, owners, running,
-        says, says_not,
+        LOCKER, claim, controlled, dead_webhook, document, failing_definition, joined, object, on, owners,
+        running, says, says_not,
     },
     run::write,
 };
@@ -253,6 +253,68 @@ fn a_dead_webhook_refuses_what_the_cluster_needs() {
     ] {
         says_not(&ran, &["webhook-unreachable"]);
     }
+}
+
+/// A webhook that refuses everything refuses that a volume is kept, too: it is exempted first, and everything else
+/// passes only once the data is kept.
+#[test]
+fn data_is_kept_before_a_dead_webhook_lets_everything_pass() {
+    let of = |conditions: Value, line: &str| {
+        let [mut claim, volume] = claim("none");
+        claim["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
+        claim["metadata"]["deletionTimestamp"] = json!("2026-03-01T09:00:00Z");
+        let mut guard = dead_webhook("*", "*/*");
+        guard["webhooks"][0]["rules"][0]["operations"] = json!(["*"]);
+        guard["webhooks"][0]["matchConditions"] = conditions;
+        on(&[claim, volume, guard, namespace(json!({})), at_ten()], line)
+    };
+    let exempt =
+        r#""expression":"request.resource.resource != \"persistentvolumes\"","name":"except-persistentvolumes""#;
+    let ran = of(json!([]), "doctor");
+    says(
+        &ran,
+        &[
+            "DATA LOSS: PersistentVolumeClaim/gold",
+            "first keep the data: exempt persistentvolumes from ValidatingWebhookConfiguration/guard, which refuses",
+            "/webhooks/0/matchConditions\",\"value\":[{",
+            exempt,
+            "\"Retain\"}}' && kubectl patch validatingwebhookconfigurations.admissionregistration.k8s.io/guard",
+        ],
+    );
+    let (exempted, kept) = (ran.out.find("except-").unwrap(), ran.out.find("\"Retain\"").unwrap());
+    let passed = ran.out.find("\"Ignore\"").unwrap();
+    assert!(exempted < kept && kept < passed, "{ran}");
+    let script = of(json!([]), "doctor -o remedies").out;
+    let active: Vec<&str> = script.lines().filter(|line| line.starts_with("kubectl ")).collect();
+    assert!(active[0].contains("except-") && active[1].contains("Retain"), "{script}");
+    assert!(active.iter().all(|line| !line.contains("Ignore") || line.contains("Retain")), "{script}");
+    // Once it is exempted, the webhook is asked about everything else.
+    let done = json!([{"name": "x", "expression": "request.resource.resource != \"persistentvolumes\""}]);
+    let ran = of(done, "doctor");
+    says(&ran, &["ERROR", "webhook-unreachable", "first keep the data: set the reclaim policy"]);
+    says_not(&ran, &["except-", "matchConditions"]);
+    says(&of(json!([{"name": "x", "expression": "object != null"}]), "doctor"), &["/webhooks/0/matchConditions/-"]);
+}
+
+/// A webhook that can't be asked refuses that an emptied namespace is finalized, and the delete of all of a kind.
+#[test]
+fn a_dead_webhook_is_mended_before_a_namespace_is_finalized() {
+    let leaving = || namespace(json!({"deletionTimestamp": "2026-03-01T09:00:00Z"}));
+    let mut guard = dead_webhook("*", "*/*");
+    guard["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE"]);
+    for line in ["doctor ns/vault", "explain ns/vault"] {
+        let ran = on(&[leaving(), guard.clone(), at_ten()], line);
+        says(&ran, &["first allow writes while the webhook is unreachable"]);
+        says_not(&ran, &["force-finalize", "see whether kube-controller-manager runs"]);
+    }
+    let ran = on(&[leaving(), guard, at_ten()], "doctor ns/vault");
+    says(&ran, &["refuses to finalize it: webhook guard.bank.dev must allow it", "First mend webhook-unreachable"]);
+    let of = |name: &str, more: Value| object(LOCKER, name, more);
+    let both = [of("a", json!({})), of("b", json!({"finalizers": ["bank.dev/x"]}))];
+    let guard = dead_webhook("bank.dev", "lockers");
+    let ran = on(&[&both[..], &[leaving(), guard, at_ten()]].concat(), "explain ns/vault");
+    says(&ran, &["webhook guard.bank.dev must allow it and does not answer; then finalizer bank.dev/x"]);
+    says_not(&ran, &["nothing deletes it", "all these finalizers"]);
 }
 
 /// What the collector deletes by itself may be the backend of a webhook that works by now.

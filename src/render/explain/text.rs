@@ -27,7 +27,7 @@ use gc_core::{
     document::{Head, Named},
     model::{ObjectId, Reference, Rule, Symbol, facts::Condition},
     server::Propagation,
-    simulate::{BlockedBy, Controllers, Next, NoAction, OutcomeKind, State, Uncertainty, says_why},
+    simulate::{BlockedBy, Cause, Controllers, Next, NoAction, OutcomeKind, State, Uncertainty, says_why},
     tree::ResolvedReference,
     wording::{count, thousands},
 };
@@ -630,7 +630,8 @@ fn end(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
     }
     let why = because_of(view, explanation);
     // What happens once its dependents are gone is not so yet.
-    let waits = explanation.dependents.waits && !explanation.dependents.blocking.is_empty() && !why.is_empty();
+    let waits = explanation.dependents.waits && !explanation.dependents.blocking.is_empty() && !why.is_empty()
+        || explanation.end.cause == Some(Cause::NamespaceEmpty) && !explanation.content.is_empty();
     match explanation.end.outcome {
         Some(OutcomeKind::Deleted) if why.is_empty() => Some("it is deleted".to_owned()),
         Some(OutcomeKind::Deleted) if waits => Some(format!("it is deleted once {why}")),

@@ -1,14 +1,14 @@
 //! Pods that stay Terminating because no kubelet ends them (S13), and pods that wait for their own claims (S14).
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     examine, follow,
     kit::{aged, is_gone, is_terminating, lease, names, words},
-    mends,
+    mends, paste,
 };
 use crate::{
-    harness::{Alone, COLLECTOR, Cluster},
+    harness::{Alone, COLLECTOR, Cluster, PATIENCE},
     plan::trial::Trial,
 };
 
@@ -151,4 +151,51 @@ pub fn a_claim_that_a_running_pod_keeps() {
     cluster.delete(&cluster.path_of(&pod), None, Some(0));
     is_gone(cluster, &claim);
     assert!(cluster.get(&cluster.path_of(&volume)).is_some());
+}
+
+/// S9, R9.15: a webhook that can't be asked refuses that the volume is kept, too: it is exempted first. Then everything
+/// may pass.
+#[test]
+#[ignore = "long: a webhook in a cluster of its own"]
+fn data_is_kept_past_a_dead_webhook() {
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "kept-past", "Background");
+    let (cluster, place) = (trial.cluster, trial.namespace.as_str());
+    let node = trial.node();
+    let (volume, capacity) = (trial.global("mail"), json!({"storage": "1Gi"}));
+    let volume = cluster.create(object!("v1 PersistentVolume", {"name": volume,
+        "spec": {"accessModes": ["ReadWriteOnce"], "capacity": capacity, "hostPath": {"path": "/tmp/nothing"},
+            "persistentVolumeReclaimPolicy": "Delete", "claimRef": {"namespace": place, "name": "mail"}}}));
+    let claim = cluster.create(object!("v1 PersistentVolumeClaim", {"name": "mail", "namespace": place,
+        "finalizers": ["kubernetes.io/pvc-protection"], "spec": {"accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": capacity}, "volumeName": volume["metadata"]["name"]}}));
+    cluster.create(object!("v1 Pod", {"name": "mail-0", "namespace": place, "spec": {"nodeName": node,
+                "containers": [{"name": "main", "image": "main"}], "volumes": [{"name": "data",
+                "persistentVolumeClaim": {"claimName": "mail"}}]}}));
+    cluster.delete(&cluster.path_of(&claim), Some("Background"), None);
+    is_terminating(cluster, &claim);
+    let guard = cluster.create(object!("admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", {
+        "name": "guard", "webhooks": [{"name": "guard.odd.test", "admissionReviewVersions": ["v1"],
+            "sideEffects": "None", "timeoutSeconds": 1,
+            "clientConfig": {"service": {"namespace": place, "name": "missing"}},
+            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE", "DELETE"],
+                "resources": ["persistentvolumes", "persistentvolumeclaims"]}]}]}));
+    let refused = |object: &Value| {
+        let body = json!({"metadata": {"labels": {"a": "b"}}});
+        let path = format!("{}?dryRun=All", cluster.path_of(object));
+        !cluster.ask(&http::Method::PATCH, &path, Some(("application/merge-patch+json", &body))).is_success()
+    };
+    cluster.wait_until("the webhook to be asked", PATIENCE, || refused(&volume) && refused(&claim));
+    let found = examine(cluster, &["-n", place]);
+    let finding = found.one("claim-in-use", "mail");
+    let commands = finding["remedies"][0]["commands"].as_array().cloned().unwrap_or_default();
+    paste(cluster, commands[0].as_str().expect("a command"));
+    cluster.wait_until("the exemption to count", PATIENCE, || !refused(&volume));
+    assert!(refused(&claim), "everything else is refused as before");
+    follow(cluster, finding, 0);
+    let kept = cluster.get(&cluster.path_of(&volume)).expect("the volume");
+    assert_eq!(kept["spec"]["persistentVolumeReclaimPolicy"], "Retain");
+    follow(cluster, finding, 1);
+    let passes = cluster.get(&cluster.path_of(&guard)).expect("the webhook");
+    assert_eq!(passes["webhooks"][0]["failurePolicy"], "Ignore");
 }

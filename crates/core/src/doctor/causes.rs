@@ -7,13 +7,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     command_line::ShellCommand,
     model::ObjectId,
-    simulate::obstacles::{Called, Operation, WebhookCall},
+    simulate::{
+        BlockedBy,
+        obstacles::{Called, Operation, WebhookCall},
+    },
     wording::count,
 };
 
 use super::{
     case::{Case, some_of, sorted},
     code::{Code, Trait},
+    commands::one_after_another,
     finding::{Finding, Remedy},
     webhooks::asked,
 };
@@ -35,6 +39,7 @@ pub(super) fn connect(case: &Case<'_>, calls: &[WebhookCall<'_>], findings: &mut
             code if code.has(Trait::Causes) => continue,
             Code::NamespaceStuck => {
                 let mut causes = of_namespace(findings, place);
+                causes.extend(refusing_to_finalize(case, &findings[place], &webhooks));
                 causes.extend(refusing(case, calls, findings, place, &findings[place].remedies, &webhooks));
                 causes
             }
@@ -90,6 +95,14 @@ fn of_namespace(findings: &[Finding], place: usize) -> Causes {
     causes.map(|(place, finding)| (place, finding.objects.iter().copied().collect())).collect()
 }
 
+/// The finding about the webhook that refuses that an emptied namespace is finalized.
+fn refusing_to_finalize(case: &Case<'_>, finding: &Finding, webhooks: &Webhooks) -> Causes {
+    let refused = finding.objects.first().and_then(|namespace| case.projection.refused(*namespace));
+    let Some(BlockedBy::Webhook(configuration, place)) = refused else { return Causes::new() };
+    let cause = webhooks.get(&(configuration, place as usize));
+    cause.map(|cause| (*cause, BTreeSet::from([configuration]))).into_iter().collect()
+}
+
 /// What mends a cause first, as far as it is about these of its objects.
 fn cure(case: &Case<'_>, cause: &Finding, culprits: &BTreeSet<ObjectId>) -> Option<Remedy> {
     let mut cure = cause.remedies.first()?.clone();
@@ -98,6 +111,82 @@ fn cure(case: &Case<'_>, cause: &Finding, culprits: &BTreeSet<ObjectId>) -> Opti
         culprits.iter().any(|id| names(command, id)) || !cause.objects.iter().any(|id| names(command, id))
     });
     Some(cure)
+}
+
+/// Lets what holds data past webhooks that can't be called and refuse to change its policy. Who lets everything past
+/// them first loses the data: so that comes after, and only if the data is kept.
+pub(super) fn keep_past_webhooks(case: &Case<'_>, unreachable: &[(ObjectId, usize)], findings: &mut [Finding]) {
+    for finding in findings.iter_mut() {
+        for at in 0..finding.remedies.len() {
+            let refusing = refusing_to_keep(case, unreachable, &finding.remedies[at].holders);
+            if !refusing.is_empty() {
+                keep_past(case, &refusing, &mut finding.remedies[at..]);
+            }
+        }
+    }
+}
+
+/// The webhooks that findings are about.
+pub(super) fn unreachable(findings: &[Finding]) -> Vec<(ObjectId, usize)> {
+    sorted(findings.iter().flat_map(|finding| finding.webhooks.iter().copied()))
+}
+
+/// By resource, the webhooks of each configuration that refuse changes of these objects.
+type Refusing<'a> = BTreeMap<&'a str, BTreeMap<ObjectId, Vec<usize>>>;
+
+fn refusing_to_keep<'a>(case: &Case<'a>, unreachable: &[(ObjectId, usize)], holders: &[ObjectId]) -> Refusing<'a> {
+    let snapshot = case.snapshot();
+    let mut refusing = Refusing::new();
+    for (configuration, place) in unreachable {
+        let facts = snapshot.facts.webhooks(*configuration);
+        let Some(webhook) = facts.and_then(|facts| facts.webhooks.get(*place)) else { continue };
+        let call = WebhookCall { configuration: *configuration, place: *place, webhook };
+        for holder in holders {
+            let resource = snapshot.resources.get(snapshot.object(*holder).resource);
+            if webhook.matches(resource, Operation::Update.name()) && call.called_for(case.stage, *holder) != Called::No
+            {
+                let places = refusing.entry(&resource.plural).or_default().entry(*configuration).or_default();
+                if !places.contains(place) {
+                    places.push(*place);
+                }
+            }
+        }
+    }
+    refusing
+}
+
+/// Changes the first of these remedies so that it passes these webhooks, and those after it that let others pass.
+fn keep_past(case: &Case<'_>, refusing: &Refusing<'_>, remedies: &mut [Remedy]) {
+    let commands = case.commands();
+    let Some((keep, others)) = remedies.split_first_mut() else { return };
+    let Some(retain) = one_after_another(keep.commands.iter().cloned()) else { return };
+    let configurations = sorted(refusing.values().flat_map(BTreeMap::keys).copied());
+    let names = case.names(&configurations, None);
+    let each = || refusing.iter().flat_map(|(plural, by)| by.iter().map(move |(at, places)| (*plural, *at, places)));
+    let exempt: Option<Vec<ShellCommand>> =
+        each().map(|(plural, configuration, places)| commands.exempt(configuration, places, plural)).collect();
+    let plurals: Vec<&str> = refusing.keys().copied().collect();
+    let (before, what) = match exempt {
+        Some(exempt) => {
+            (exempt, format!("exempt {} from {names}, which refuses that before; then ", some_of(&plurals)))
+        }
+        // Nothing but all can pass there: both are one step.
+        None => {
+            let pass = each().filter_map(|(_, configuration, places)| commands.let_pass(configuration, places));
+            keep.commands = one_after_another(pass.chain([retain.clone()])).into_iter().collect();
+            keep.decides = true;
+            (Vec::new(), format!("let {names}, which refuses that, pass everything, and at once "))
+        }
+    };
+    if let Some(place) = keep.what.find(": ") {
+        keep.what.insert_str(place + 2, &what);
+    }
+    keep.commands.splice(0..0, before);
+    let is_about_webhooks =
+        |command: &ShellCommand| configurations.iter().any(|configuration| commands.names(command, *configuration));
+    for command in others.iter_mut().flat_map(|remedy| &mut remedy.commands).filter(|it| is_about_webhooks(it)) {
+        *command = retain.clone().and(command.clone());
+    }
 }
 
 /// Puts what mends webhooks before the first remedy that they refuse: the others may heal without that. Where a webhook
@@ -193,12 +282,22 @@ fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &Caus
     let names: Vec<String> = causes.iter().map(name).collect();
     // Its own finding has the others.
     let first = causes.iter().filter_map(|(cause, culprits)| cure(case, &findings[*cause], culprits));
-    let mut remedies: Vec<Remedy> = first.map(Remedy::before_others).collect();
+    let cures: Vec<Remedy> = first.collect();
     let culprits = all_culprits(findings, causes);
     let finding = &mut findings[place];
-    finding.consequence.push_str(&format!(" First mend {}.", some_of(&names)));
-    remedies.append(&mut finding.remedies);
-    finding.remedies = remedies;
+    // What keeps data comes before what lets it go.
+    match finding.remedies.first_mut().filter(|first| !first.holders.is_empty()) {
+        Some(keep) => {
+            *keep = keep.clone().before_others();
+            finding.consequence.push_str(&format!(" Keep the data before you mend {}.", some_of(&names)));
+            let cures = cures.into_iter().map(|cure| Remedy { comes_first: true, ..cure });
+            finding.remedies.splice(1..1, cures);
+        }
+        None => {
+            finding.consequence.push_str(&format!(" First mend {}.", some_of(&names)));
+            finding.remedies.splice(0..0, cures.into_iter().map(Remedy::before_others));
+        }
+    }
     add(&mut finding.related, culprits);
 }
 

@@ -11,6 +11,7 @@ use crate::{
     model::{
         Mapping, ObjectId, Reference, ResourceId, Snapshot, Symbol,
         effects::{Policy, PolicyEffect},
+        facts::exempting,
     },
 };
 
@@ -325,6 +326,28 @@ impl<'a> Commands<'a> {
                     "value": object.resource_version.text(&self.snapshot.strings)})
             }
         }
+    }
+
+    /// Exempts a resource, by its plural, from webhooks at these places of a configuration; `None` if the server is
+    /// older than `matchConditions` (on by default since 1.28).
+    pub fn exempt(self, configuration: ObjectId, places: &[usize], plural: &str) -> Option<ShellCommand> {
+        if self.snapshot.resources.server().is_some_and(|server| server.is_before(28)) {
+            return None;
+        }
+        let webhooks = &self.snapshot.facts.webhooks(configuration)?.webhooks;
+        let mut steps = Vec::new();
+        for place in places {
+            let webhook = webhooks.get(*place)?;
+            let condition = json!({"name": format!("except-{plural}"), "expression": exempting(plural)});
+            let (end, value) = match webhook.conditional || !webhook.exempt.is_empty() {
+                true => ("/-", condition),
+                false => ("", json!([condition])),
+            };
+            steps.push(json!({"op": "test", "path": format!("/webhooks/{place}/name"), "value": webhook.name}));
+            let path = format!("/webhooks/{place}/matchConditions{end}");
+            steps.push(json!({"op": "add", "path": path, "value": value}));
+        }
+        self.patch(configuration, steps)
     }
 
     /// Lets writes pass while webhooks can't be called: those at these places of a configuration.

@@ -175,6 +175,9 @@ pub struct Remedy {
     /// Whether it comes first because it keeps data that the others lose: beside what else comes first.
     #[serde(skip)]
     pub keeps: bool,
+    /// What holds data, and keeps it once the first commands have changed its policy.
+    #[serde(skip)]
+    pub(super) holders: Vec<ObjectId>,
 }
 
 impl Remedy {
@@ -186,6 +189,7 @@ impl Remedy {
             decides: false,
             comes_first: false,
             keeps: false,
+            holders: Vec::new(),
         }
     }
 

@@ -140,5 +140,5 @@ pub(super) fn keep_volumes(case: &Case<'_>, volumes: impl Iterator<Item = Object
         _ if are_volumes => "keep the data: set the reclaim policy of its volumes to Retain",
         _ => "keep the data: set the policy of what holds it to Retain",
     };
-    Some(Remedy { keeps: true, ..Remedy::new(what, retain).before_others() })
+    Some(Remedy { keeps: true, holders: volumes.collect(), ..Remedy::new(what, retain).before_others() })
 }

@@ -82,6 +82,8 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     causes::connect(case, &calls, &mut findings);
     policies::judge_remedies(case, &mut findings, &mut wanted);
     losses::tell(case, &mut findings, &mut wanted);
+    let unreachable = causes::unreachable(&findings);
+    causes::keep_past_webhooks(case, &unreachable, &mut findings);
     webhooks::tell_taken_down(case, &mut findings);
     findings.sort_by_cached_key(|finding| order(case, finding));
     if *case.limit != Limit::Everything {
@@ -97,6 +99,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
 pub fn in_progress(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
     let mut going_on = stuck::progress::untold(case, findings, &mut Needs::default());
     losses::tell(case, &mut going_on, &mut Needs::default());
+    causes::keep_past_webhooks(case, &causes::unreachable(findings), &mut going_on);
     webhooks::tell_taken_down(case, &mut going_on);
     going_on
 }

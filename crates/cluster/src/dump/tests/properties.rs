@@ -191,9 +191,21 @@ fn webhook() -> impl Strategy<Value = facts::Webhook> {
             names: Vec::new(),
         });
     let selectors = (option::of(selector()), option::of(selector()));
-    (short(), option::of(backend()), any::<[bool; 5]>(), selectors, vec(rule, 0..2)).prop_map(
-        |(name, backend, [required, selective, conditional, never, exact], (namespaces, objects), rules)| {
-            facts::Webhook { name, backend, required, selective, namespaces, objects, conditional, never, exact, rules }
+    (short(), option::of(backend()), any::<[bool; 5]>(), selectors, vec(short(), 0..2), vec(rule, 0..2)).prop_map(
+        |(name, backend, [required, selective, conditional, never, exact], (namespaces, objects), exempt, rules)| {
+            facts::Webhook {
+                name,
+                backend,
+                required,
+                selective,
+                namespaces,
+                objects,
+                conditional,
+                never,
+                exempt,
+                exact,
+                rules,
+            }
         },
     )
 }

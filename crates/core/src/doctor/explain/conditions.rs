@@ -299,9 +299,15 @@ impl Explainer<'_, '_> {
             && causes.len() <= TRIED
             && conditions.iter().all(|condition| condition.then != ConditionOutcome::Goes)
         {
+            // Of what isn't deleted, no finalizer keeps anything yet.
+            let is_leaving = |id: &&ObjectId| {
+                let ends_terminating = self.case.projection.outcome_of(**id) == Some(OutcomeKind::Terminating);
+                self.case.snapshot().object(**id).terminating() || ends_terminating
+            };
             let held: Vec<(ObjectId, Symbol)> = causes
                 .iter()
                 .flat_map(|cause| cause.objects.iter())
+                .filter(|id| is_leaving(id))
                 .flat_map(|id| foreign_finalizers(self.case, *id))
                 .collect();
             if !held.is_empty() {

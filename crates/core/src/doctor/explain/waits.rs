@@ -194,6 +194,9 @@ impl Explainer<'_, '_> {
             }
             Next::Nothing(NoAction::Unread(Some(place))) => format!("its owner {} could not be read", at(place)),
             _ if !self.case.snapshot().object(object).terminating() => {
+                if let Some(why) = self.refused_with(object) {
+                    return why;
+                }
                 if self.case.snapshot().facts.has_finished(object) {
                     "it has finished, and nothing deletes it"
                 } else {
@@ -203,6 +206,27 @@ impl Explainer<'_, '_> {
             }
             _ => "the objects it waits for could not be read".to_owned(),
         }
+    }
+
+    /// Why an object in a Terminating namespace isn't deleted: the API server deletes all of a kind in one request,
+    /// which ends at the first that it refuses (R9.30). And its finalizers, which keep it afterwards.
+    fn refused_with(&mut self, object: ObjectId) -> Option<String> {
+        let (case, snapshot) = (self.case, self.case.snapshot());
+        case.stage.leaving_namespace_of(object)?;
+        let found = snapshot.object(object);
+        let is_of_kind = |id: &&ObjectId| **id != object && snapshot.object(**id).resource == found.resource;
+        let mut siblings = case.stage.in_namespace(found.namespace).iter().filter(is_of_kind);
+        let (first, by) = siblings.find_map(|id| Some((*id, case.projection.refused(*id)?)))?;
+        let refuses = by.describe(snapshot, first, State::Stuck, case.projection.controllers());
+        let mut why = match case.refuses_deletes_of(object, by) {
+            true => refuses,
+            false => format!("it is deleted after {}: {refuses}", case.name(first, Some(object))),
+        };
+        for finalizer in found.finalizers.iter().copied().filter(|finalizer| !finalizer.is_collectors_finalizer()) {
+            let story = finalizers::story(case, &mut self.wanted, object, finalizer);
+            why.push_str(&format!("; then finalizer {}: {}", snapshot.text(finalizer), story.message));
+        }
+        Some(why)
     }
 
     /// All objects that wait for an object, now or in the end, nearest first.

@@ -159,14 +159,17 @@ fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
              with {it}."
         ),
         remedies: vec![
-            Remedy::new(
-                format!(
-                    "copy the data that you need, or keep {volume} reclaim policy to Retain before {when}; then \
+            Remedy {
+                holders: volumes.clone(),
+                ..Remedy::new(
+                    format!(
+                        "copy the data that you need, or keep {volume} reclaim policy to Retain before {when}; then \
                      {still} can be bound again"
-                ),
-                keep,
-            )
-            .deciding(true),
+                    ),
+                    keep,
+                )
+                .deciding(true)
+            },
             Remedy::new(delete, commands.delete(&finished, "background", &[])).deciding(true),
             see_volumes(case, &claims),
         ],

@@ -55,6 +55,7 @@ pub use storage::{
     VolumeFacts, VolumeHandle,
 };
 pub use values::unix_seconds;
+pub(crate) use webhooks::exempting;
 pub use webhooks::{Webhook, WebhookFacts, WebhookRule};
 
 /// The facts of one kind.

@@ -14,6 +14,7 @@ use super::{
     limits::{has_flag, limits},
     said::in_one_line,
     values::{at, list, unix_seconds},
+    webhooks::exempted,
 };
 use crate::{
     model::effects::{PolicyFacts, names_used, policies::is_policy_annotation},
@@ -650,12 +651,18 @@ enum MatchConditions {
 
 /// One that is false decides, whatever the others are (apiserver `webhook/matchconditions/matcher.go: Match`).
 fn conditions_of(spec: Option<&Value>) -> MatchConditions {
-    let all: Vec<Option<bool>> = list(spec.and_then(|spec| spec.get("matchConditions"))).map(constant).collect();
+    let judged = list(spec.and_then(|spec| spec.get("matchConditions")));
+    let all: Vec<Option<bool>> = judged.filter(|judged| exemption(judged).is_none()).map(constant).collect();
     match () {
         () if all.contains(&Some(false)) => MatchConditions::Never,
         () if all.contains(&None) => MatchConditions::Unknown,
         () => MatchConditions::Always,
     }
+}
+
+/// The resource that a match condition exempts, if it does nothing else.
+fn exemption(judged: &Value) -> Option<String> {
+    exempted(&Whole(judged).text(&["expression"])?)
 }
 
 /// The value of an `expression` that is a constant.
@@ -699,6 +706,7 @@ fn webhook(object: &Value) -> Webhook {
         objects,
         conditional,
         never: conditions == MatchConditions::Never,
+        exempt: list(object.get("matchConditions")).filter_map(exemption).collect(),
         exact: webhook.text(&["matchPolicy"]).is_some_and(|policy| policy == "Exact"),
         rules: rules.collect(),
     }

@@ -235,6 +235,8 @@ fn webhooks_are_required_and_unselective_by_default() {
         (json!([]), (false, false)),
         (json!([{"name": "x", "expression": "true"}]), (false, false)),
         (json!([{"name": "x", "expression": "true"}, {"name": "y", "expression": "object != null"}]), (true, false)),
+        (json!([{"name": "x", "expression": "request.resource.resource != \"persistentvolumes\""}]), (false, false)),
+        (json!([{"name": "x", "expression": "request.resource.resource != \"a\" || true"}]), (true, false)),
         (json!([{"name": "x", "expression": "object != null"}, {"name": "y", "expression": " false"}]), (false, true)),
     ] {
         let webhook = one(json!({"matchConditions": conditions}));

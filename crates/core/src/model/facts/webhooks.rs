@@ -30,6 +30,8 @@ sparse! {
         /// Whether one of its `matchConditions` is the constant `false`: it is called for nothing.
         #[serde(default)]
         pub never: bool,
+        /// The resources, by their plurals, that one of its `matchConditions` exempts, in [`exempting`]'s words.
+        pub exempt?: Vec<String>,
         /// Whether its rules match only the versions they name: `matchPolicy` Exact.
         #[serde(default)]
         pub exact: bool,
@@ -57,6 +59,20 @@ sparse! {
 
 pub(super) const ADMISSION: &str = "admissionregistration.k8s.io";
 
+/// The `expression` of a match condition that exempts a resource, whatever its group.
+pub(crate) fn exempting(plural: &str) -> String {
+    format!("{RESOURCE_IS_NOT}{plural:?}")
+}
+
+/// How such an expression begins.
+const RESOURCE_IS_NOT: &str = "request.resource.resource != ";
+
+/// The resource that such an expression exempts.
+pub(super) fn exempted(expression: &str) -> Option<String> {
+    let plural = expression.trim().strip_prefix(RESOURCE_IS_NOT)?.strip_prefix('"')?.strip_suffix('"')?;
+    plural.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()).then(|| plural.to_owned())
+}
+
 impl Webhook {
     /// Whether its rules match an operation (`UPDATE`, `DELETE`) on this resource. If it is
     /// [`selective`](Self::selective), the object decides as well.
@@ -70,7 +86,10 @@ impl Webhook {
     /// The same for a subresource, such as `finalize`.
     pub(crate) fn matches_part(&self, resource: &Resource, subresource: &str, operation: &str) -> bool {
         let matches = |rule: &WebhookRule| rule.matches(resource, subresource, operation, self.exact);
-        resource.group != ADMISSION && !self.never && self.rules.iter().any(matches)
+        resource.group != ADMISSION
+            && !self.never
+            && !self.exempt.contains(&resource.plural)
+            && self.rules.iter().any(matches)
     }
 
     /// What the API server is about to do when it asks this webhook about these resources, of what ends a deletion, or
