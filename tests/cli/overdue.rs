@@ -243,6 +243,28 @@ fn what_hangs_below_a_target_is_told() {
     says_not(&of("2026-03-01T09:59:50Z"), &[stays]);
 }
 
+/// What hangs already is not what a delete does: one that orphans it is no worse than one in the background.
+#[test]
+fn a_delete_that_orphans_what_hangs_is_not_stuck() {
+    let of = |line: &str| {
+        let owned = |more: Value| joined(json!({"ownerReferences": owners(("v1", "ConfigMap"), &["root"])}), &more);
+        let hangs = owned(json!({"finalizers": ["x.io/x"], "deletionTimestamp": LONG_AGO}));
+        let root = object(("v1", "ConfigMap"), "root", json!({}));
+        let [hangs, kept] =
+            [("hangs", hangs), ("kept", owned(json!({})))].map(|(name, more)| object(("v1", "Secret"), name, more));
+        on(&[root, hangs, kept, namespace(json!({})), at_ten()], line)
+    };
+    let stays = "Note  Secret/hangs: stays Terminating, as it does without this delete";
+    for policy in ["background", "orphan"] {
+        let ran = of(&format!("plan cm/root -n vault --cascade={policy}"));
+        says(&ran, &["DELETES: ", stays]);
+        says_not(&ran, &["STUCK"]);
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+    let ran = of("plan cm/root -n vault --cascade=orphan");
+    says(&ran, &["1 object goes; 1 kept", "Terminating with or without this delete"]);
+}
+
 /// R9.44, S7: what only a controller manager makes again, or removes, waits until one runs.
 #[test]
 fn nothing_comes_back_or_goes_by_itself_without_a_controller_manager() {

@@ -39,6 +39,8 @@ pub(super) fn fate(outcome: &Outcome) -> Fate {
     match (outcome.kind, outcome.state) {
         (OutcomeKind::Deleted, _) => Fate::Deleted,
         (OutcomeKind::Terminating | OutcomeKind::Unchanged, Some(State::Waiting)) => Fate::Waits,
+        // It waits for the same without this delete.
+        (OutcomeKind::Terminating, None) => Fate::Waits,
         (OutcomeKind::Terminating | OutcomeKind::Unchanged, Some(State::Unknown)) => Fate::Depends,
         (OutcomeKind::Terminating, _) | (OutcomeKind::Unchanged, Some(State::Stuck)) => Fate::Stuck,
         // It only loses a finalizer.
@@ -63,6 +65,9 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
             let failure = view.snapshot.facts.volume(outcome.object).and_then(|facts| facts.failure.as_deref());
             let failed = failure.map(|failure| format!("it is Failed: {failure}"));
             vec![held_later(view, outcome.object), remark.or(failed).unwrap_or_default()]
+        }
+        OutcomeKind::Terminating if outcome.is_spared() => {
+            vec![held(view, outcome), "Terminating with or without this delete".to_owned()]
         }
         OutcomeKind::Terminating => vec![held(view, outcome)],
         // A sweep begins to handle it and cannot finish.

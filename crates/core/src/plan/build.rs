@@ -198,6 +198,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         };
         let because = because.or(changes.last()).map(|(_, change)| change.cause.clone());
         let terminating = kind == OutcomeKind::Terminating;
+        let spared = self.is_spared(object, after.as_ref());
         Some(Outcome {
             object,
             kind,
@@ -206,7 +207,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             because,
             waits_for: if terminating { self.blockers.waits_for(object).to_vec() } else { Vec::new() },
             held_by: if terminating { self.blockers.holders(object).to_vec() } else { Vec::new() },
-            state: terminating.then(|| self.blockers.state(object)),
+            state: (terminating && !spared).then(|| self.blockers.state(object)),
             after: after.map(|after| After {
                 terminating: after.terminating,
                 finalizers: after.finalizers.into_owned(),
@@ -214,6 +215,15 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             }),
             alternatives: Vec::new(),
             afterwards: Vec::new(),
+        })
+    }
+
+    /// Whether an object only loses references, and stays Terminating as it does without this delete.
+    fn is_spared(&self, object: ObjectId, after: Option<&Stored<'_>>) -> bool {
+        let was_terminating = self.world.context.snapshot.object(object).terminating();
+        let without = self.without_delete.as_ref().and_then(|without| without.stored(object));
+        after.zip(without).is_some_and(|(after, without)| {
+            was_terminating && after.terminating && without.terminating && without.finalizers == after.finalizers
         })
     }
 

@@ -83,6 +83,11 @@ impl Outcome {
         self.kind.removes() && self.alternatives.iter().all(|other| other.kind.removes())
     }
 
+    /// Whether it stays Terminating as it does without this delete, which changes only its owner references.
+    pub fn is_spared(&self) -> bool {
+        self.kind == OutcomeKind::Terminating && self.state.is_none()
+    }
+
     /// Whether a living controller certainly recreates the object once it is deleted.
     pub fn recreated(&self) -> bool {
         self.kind.removes() && self.afterwards.iter().any(|reaction| reaction.recreates())

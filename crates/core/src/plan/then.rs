@@ -88,10 +88,15 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     let differs = |outcome: &Outcome| first.get(&outcome.object).is_none_or(|known| !has_the_same_ends(known, outcome));
     // What goes anyway is told of only if this delete changes it before.
     let is_told = |outcome: &Outcome| first.contains_key(&outcome.object);
-    let once: Vec<Finished> =
-        second.finished.into_iter().filter(|finished| concerned.contains(&finished.object)).collect();
+    // What ends what hangs without this delete isn't told of it.
+    let spared = plan.outcomes.iter().filter(|outcome| outcome.is_spared()).map(|outcome| outcome.object);
+    let spared: FxHashSet<ObjectId> = spared.collect();
+    second.effects.retain(|effect| !spared.contains(&effect.object));
+    let is_due = |finished: &Finished| concerned.contains(&finished.object) && !spared.contains(&finished.object);
+    let once: Vec<Finished> = second.finished.into_iter().filter(is_due).collect();
     let anyway = second.anyway.into_iter().filter(is_told);
-    let outcomes: Vec<Outcome> = second.outcomes.into_iter().chain(anyway).filter(differs).collect();
+    let outcomes = second.outcomes.into_iter().chain(anyway).filter(differs);
+    let outcomes: Vec<Outcome> = outcomes.filter(|outcome| !spared.contains(&outcome.object)).collect();
     if outcomes.is_empty() && (plan.outcomes.is_empty() || once.is_empty()) {
         return;
     }

@@ -77,7 +77,8 @@ fn staying(context: &SimContext<'_>, plan: &Plan) -> BTreeSet<ObjectId> {
     let stays = |id: &ObjectId| {
         context.snapshot.object(*id).terminating() && !told.contains(id) && !context.present().goes(*id)
     };
-    below.filter(stays).collect()
+    let spared = plan.outcomes.iter().filter(|outcome| outcome.is_spared()).map(|outcome| outcome.object);
+    below.filter(stays).chain(spared).collect()
 }
 
 /// Objects that a sweep would delete or change if it read a 404 for a whole API path as "owner gone" (R3.16). Objects

@@ -103,7 +103,12 @@ impl PlanTracker {
         let ours: FxHashSet<ObjectId> = remaining.iter().copied().collect();
         let first = projection.log.iter().take_while(|change| matches!(change.cause, Cause::Collector(_)));
         let collector_due = first.into_iter().any(|change| ours.contains(&change.object));
-        remaining.retain(|id| snapshot.object(*id).terminating());
+        let spared = self.objects.iter().filter(|tracked| tracked.spared);
+        let spared: FxHashSet<&str> = spared.map(|tracked| tracked.identity.uid.as_str()).collect();
+        remaining.retain(|id| {
+            let object = snapshot.object(*id);
+            object.terminating() && !spared.contains(snapshot.text(object.uid))
+        });
         let mut blockers: Vec<Blocker> = Vec::new();
         for id in &remaining {
             let cause = current.own_state(*id).is_some() || current.waits_in_cycle(*id);

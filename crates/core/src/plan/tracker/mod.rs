@@ -63,6 +63,8 @@ struct TrackedObject {
     uncertain: Option<Uncertainty>,
     /// The plan doesn't say what becomes of it: whatever does was foretold.
     open: bool,
+    /// It stays Terminating as it does without this delete.
+    spared: bool,
     /// Its second ends, once others have done their part.
     later: Vec<FinalState>,
 }
@@ -216,6 +218,7 @@ impl PlanTracker {
             follows,
             uncertain: outcome.uncertain,
             open: outcome.is_open(),
+            spared: outcome.is_spared(),
             ..before
         });
     }
@@ -257,6 +260,7 @@ impl PlanTracker {
             follows: None,
             uncertain: None,
             open: false,
+            spared: false,
             later: Vec::new(),
         }));
     }
