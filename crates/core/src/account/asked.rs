@@ -11,8 +11,8 @@ const MOST_WAITING: usize = 2_000;
 /// How many look-ups are remembered.
 const MOST_KNOWN: usize = 20_000;
 
-/// A GET of an object: an owner, in the namespace of its dependent as a cluster-scoped owner is looked up without it, or
-/// a namespace. Without a uid, any will do.
+/// A GET of an object: an owner in its dependent's namespace (a cluster-scoped one is looked up without it), or a
+/// namespace. Without a uid, any will do.
 pub type LookUp = Identity;
 
 /// The answer to a look-up.

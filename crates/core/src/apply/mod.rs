@@ -6,6 +6,7 @@
 mod arrival;
 mod fate;
 mod manifest;
+mod mend;
 mod merge;
 mod scene;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 
 pub use arrival::{Arrival, Refusal, Standing, Unread};
 pub use fate::{ApplyCounts, ApplyPlan, ApplyResult, Fate, FileObject};
-pub use manifest::{FileReference, ManifestObject, Mend, Mending, Place, mends, name_of};
+pub use manifest::{FileReference, ManifestObject, Place, name_of};
+pub use mend::{Mend, Mending, mends};
 pub use merge::LastApplied;
 pub use scene::{Placed, Scene};

@@ -13,17 +13,19 @@ mod plan;
 #[cfg(test)]
 mod plan_tests;
 mod relocate;
+mod selection;
 #[cfg(test)]
 mod testing;
 
 use serde::Serialize;
 
-pub use archived::{Archived, Malformed, OwnerReference, Place, selected_namespaces};
+pub use archived::{Archived, Malformed, OwnerReference, Place};
 pub use compare::{Difference, differences};
 pub use left_out::{LeftOut, Lost, lost};
 pub use order::{Need, creation_order, rank};
 pub use plan::{Item, ItemId, Owner, RestoreOptions, RestorePlan, defined, sets_status};
 pub use relocate::{NamespaceMap, StillNamed};
+pub use selection::selected_namespaces;
 
 /// How the field manager of a restore begins; the archived object's uid follows.
 pub const MANAGER: &str = "kubectl-gc-restore:";

@@ -8,11 +8,12 @@ use serde_json::Value;
 use crate::model::{Resource, well_known};
 
 use super::{
-    archived::{Archived, Malformed, OwnerReference, Place, select},
+    archived::{Archived, Malformed, OwnerReference, Place},
     fields::as_created,
     left_out::{LeftOut, why_left_out},
     order::{CreationOrder, LATEST, Need, creation_order, rank},
     relocate::{NamespaceMap, StillNamed, relocate, still_named},
+    selection::select,
 };
 
 /// The index of an object in its [`RestorePlan`]: its position in the archive, from zero.
