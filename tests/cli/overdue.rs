@@ -254,7 +254,7 @@ fn a_delete_that_orphans_what_hangs_is_not_stuck() {
             [("hangs", hangs), ("kept", owned(json!({})))].map(|(name, more)| object(("v1", "Secret"), name, more));
         on(&[root, hangs, kept, namespace(json!({})), at_ten()], line)
     };
-    let stays = "Note  Secret/hangs: stays Terminating, as it does without this delete";
+    let stays = "Secret/hangs: stays Terminating, as it does without this delete";
     for policy in ["background", "orphan"] {
         let ran = of(&format!("plan cm/root -n vault --cascade={policy}"));
         says(&ran, &["DELETES: ", stays]);
