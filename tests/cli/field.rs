@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     agree::{
-        LOCKER, claim, controlled, dead_webhook, document, failing_definition, joined, object, on, owners,
+        LOCKER, claim, controlled, dead_webhook, document, failing_definition, held, joined, object, on, owners,
         running, says, says_not,
     },
     run::write,
@@ -315,6 +315,30 @@ fn a_dead_webhook_is_mended_before_a_namespace_is_finalized() {
     let ran = on(&[&both[..], &[leaving(), guard, at_ten()]].concat(), "explain ns/vault");
     says(&ran, &["webhook guard.bank.dev must allow it and does not answer; then finalizer bank.dev/x"]);
     says_not(&ran, &["nothing deletes it", "all these finalizers"]);
+}
+
+/// A finalizer that no client is recorded to have set may be a mutating webhook's, which puts it back at each change.
+#[test]
+fn who_may_put_a_finalizer_back_is_named() {
+    let of = |metadata: &Value, operation: &str, line: &str| {
+        let mut guard = dead_webhook("bank.dev", "lockers");
+        guard["kind"] = json!("MutatingWebhookConfiguration");
+        guard["webhooks"][0]["rules"][0]["operations"] = json!([operation]);
+        guard["webhooks"][0]["clientConfig"] = json!({"url": "https://guard.bank.dev"});
+        let one = joined(metadata.clone(), &json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}));
+        on(&[object(LOCKER, "one", one), guard, namespace(json!({})), at_ten()], line)
+    };
+    let fields = json!([{"manager": "kubectl", "operation": "Update", "apiVersion": "bank.dev/v1",
+        "time": "2026-03-01T08:00:00Z", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {}}}]);
+    let unrecorded = json!({"finalizers": ["bank.dev/x"], "managedFields": fields});
+    let recorded = held("bank.dev/x", "acme", json!({}));
+    let asked = "MutatingWebhookConfiguration/guard is asked about each change, and may put it back";
+    let exempt = "exempt lockers from MutatingWebhookConfiguration/guard, then force-remove the finalizer";
+    for line in ["doctor", "explain locker/one -n vault"] {
+        says(&of(&unrecorded, "UPDATE", line), &[asked, exempt, "except-lockers"]);
+        says_not(&of(&unrecorded, "CREATE", line), &["MutatingWebhookConfiguration"]);
+        says_not(&of(&recorded, "UPDATE", line), &["MutatingWebhookConfiguration"]);
+    }
 }
 
 /// What the collector deletes by itself may be the backend of a webhook that works by now.

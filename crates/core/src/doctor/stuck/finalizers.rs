@@ -12,7 +12,7 @@ use crate::{
     command_line::ShellCommand,
     doctor::{
         Code, Finding, Remedy,
-        case::{Case, FindingsBuilder, sorted},
+        case::{Case, FindingsBuilder, some_of, sorted},
         collector::start_manager,
         finding::one_cause,
         losses::Losses,
@@ -21,15 +21,17 @@ use crate::{
     model::{
         ObjectId, ResourceId, Symbol,
         effects::{EffectKind, Naming, Pause, Severity, When, known_finalizer, known_users},
+        facts::Setter,
     },
     plan::{OutsideEffect, effects_of},
     server::OwnDelete,
     simulate::{
-        Cause, FinalizerController, Liveness, OVERDUE, Projection, State,
+        Cause, FinalizerController, Liveness, Needs, OVERDUE, Projection, State,
         controllers::{Paused, Question, are_all_read, finalizer_controller},
         is_removed_by_controller_manager,
         liveness::of_controller_manager,
         managed_by_another,
+        obstacles::{Called, Operation, Reach, reach, webhook_calls},
     },
     wording::{count, each_once, thousands},
 };
@@ -125,7 +127,7 @@ fn finding(
 ) -> Option<Finding> {
     let snapshot = case.snapshot();
     case.stage.read_what_may_name(&mut findings.wanted, objects.iter().copied());
-    let users = Users::of(case, holds, &objects);
+    let mut users = Users::of(case, holds, &objects);
     // Its controller runs, or nothing shows that a known controller doesn't.
     let expected = |(_, controller): &Hold| {
         let is_known = controller.name.is_some() && !controller.is_away();
@@ -168,6 +170,9 @@ fn finding(
     // Unless the controller is known to be away, it has a little time first.
     let young = !away && objects.iter().all(|id| may_be_at_work(case, *id));
     let waiting = waits(case, &related, &objects);
+    if code == Code::StuckFinalizer {
+        users.putting_back = who_puts_it_back(case, &mut findings.wanted, &finalizers, &objects);
+    }
     let needing = sorted(objects.iter().flat_map(|id| users.needing(*id)).copied());
     let is_unseen = holds.iter().any(|(_, controller)| controller.unseen);
     let is_refused = holds.iter().any(|(_, controller)| controller.refused.is_some());
@@ -208,7 +213,16 @@ fn finding(
             let removed = if holds.len() > 1 { "all of them are removed" } else { "the finalizer is removed" };
             let (stays, below, again) =
                 (stays(&objects), subtree(case, &objects), to_install(case, holds, " Install or repair {} first:"));
-            format!("{stays} until {removed}.{waiting}{below}{again}")
+            let back: Vec<ObjectId> = users.putting_back.keys().copied().collect();
+            let back = match back.len() {
+                0 => String::new(),
+                number => format!(
+                    " {} {} asked about each change, and may put it back: nobody is recorded to have set it.",
+                    case.names(&back, None),
+                    if number == 1 { "is" } else { "are" }
+                ),
+            };
+            format!("{stays} until {removed}.{back}{waiting}{below}{again}")
         }
     };
     let controllers: BTreeSet<String> = holds
@@ -328,6 +342,8 @@ struct Users {
     made: BTreeSet<ObjectId>,
     /// Those that name an object in their specs: its controller may wait for them (R9.47).
     perhaps: Vec<ObjectId>,
+    /// The mutating webhooks that may put a finalizer back, by configuration.
+    putting_back: BTreeMap<ObjectId, Vec<usize>>,
 }
 
 impl Users {
@@ -494,6 +510,42 @@ fn look_for_controller(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
     (!are_all_read(case.stage) && holds.iter().any(is_unread)).then_some(look)
 }
 
+/// The mutating webhooks that may put a finalizer back, by configuration: they are asked about each change, and nobody
+/// is recorded to have set it. What a webhook adds, no client has set (apiserver endpoints/handlers/update.go).
+fn who_puts_it_back(
+    case: &Case<'_>,
+    wanted: &mut Needs,
+    finalizers: &[Symbol],
+    objects: &[ObjectId],
+) -> BTreeMap<ObjectId, Vec<usize>> {
+    let snapshot = case.snapshot();
+    let is_unrecorded = |id: &&ObjectId| {
+        let set = |name: &str, setters: &[Setter]| setters.iter().any(|setter| *setter.finalizer == *name);
+        let setters = snapshot.facts.setters(**id);
+        setters.is_some_and(|setters| finalizers.iter().any(|finalizer| !set(snapshot.text(*finalizer), setters)))
+    };
+    let mut by: BTreeMap<ObjectId, Vec<usize>> = BTreeMap::new();
+    let Some(object) = objects.iter().find(is_unrecorded).copied() else { return by };
+    let resource = snapshot.resource(object);
+    for call in webhook_calls(case.stage, wanted) {
+        let is_asked = snapshot.resource(call.configuration).kind == "MutatingWebhookConfiguration"
+            && call.webhook.matches(resource, Operation::Update.name())
+            && call.called_for(case.stage, object) == Called::Yes;
+        if is_asked && !matches!(reach(case.stage, call.webhook.backend.as_ref(), wanted), Reach::Unreachable(_)) {
+            by.entry(call.configuration).or_default().push(call.place);
+        }
+    }
+    by
+}
+
+/// Exempts these objects from the webhooks that put a finalizer back: its removal is in vain before.
+fn exempt(case: &Case<'_>, by: &BTreeMap<ObjectId, Vec<usize>>, objects: &[ObjectId]) -> Vec<ShellCommand> {
+    let plurals = objects.iter().map(|id| case.snapshot().resource(*id).plural.as_str());
+    let plurals: BTreeSet<&str> = plurals.collect();
+    let each = plurals.iter().flat_map(|plural| by.iter().map(move |(at, places)| (*plural, *at, places)));
+    each.filter_map(|(plural, at, places)| case.commands().exempt(at, places, plural)).collect()
+}
+
 fn remedies(
     case: &Case<'_>,
     code: Code,
@@ -503,7 +555,7 @@ fn remedies(
     objects: &[ObjectId],
     related: &[ObjectId],
 ) -> Vec<Remedy> {
-    let commands = case.commands();
+    let (snapshot, commands, putting_back) = (case.snapshot(), case.commands(), &users.putting_back);
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     let start = holds.iter().filter_map(|(_, controller)| controller.idle);
     let start: Vec<ShellCommand> = start.filter_map(|workload| commands.scale_up(workload)).collect();
@@ -609,6 +661,16 @@ fn remedies(
     };
     let free = objects.iter().filter(|id| !needed.contains(id));
     let strip = free.flat_map(|id| commands.remove_finalizers(*id, &finalizers));
+    let strip: Vec<ShellCommand> = exempt(case, putting_back, objects).into_iter().chain(strip).collect();
+    let harm = match putting_back.len() {
+        0 => harm,
+        _ => {
+            let names: Vec<ObjectId> = putting_back.keys().copied().collect();
+            let kinds: BTreeSet<&str> = objects.iter().map(|id| snapshot.resource(*id).plural.as_str()).collect();
+            let kinds: Vec<&str> = kinds.into_iter().collect();
+            format!("exempt {} from {}, then {harm}", some_of(&kinds), case.names(&names, None))
+        }
+    };
     let strip = Remedy::new(harm, strip).deciding(true);
     // Without the controller, the objects that it would delete are kept.
     let keeps = fires.are_objects && fires.inside.is_empty();
