@@ -341,6 +341,19 @@ fn who_may_put_a_finalizer_back_is_named() {
     }
 }
 
+/// What gets stuck only later is not told where something is stuck already, and nothing counts twice.
+#[test]
+fn what_is_stuck_already_is_counted_once() {
+    let gone = "2026-03-01T08:00:00Z";
+    let mut first = pod("p", json!({"finalizers": ["x.io/pod"], "deletionTimestamp": gone}));
+    first["metadata"]["deletionGracePeriodSeconds"] = json!(0);
+    let then = object(LOCKER, "w", json!({"finalizers": ["bank.dev/x"]}));
+    let leaving = namespace(json!({"deletionTimestamp": gone}));
+    let ran = on(&[first, then, leaving, at_ten()], "plan ns/vault");
+    says(&ran, &["STUCK: Namespace/vault is already being deleted; 2 stuck on x.io/pod, 2 later."]);
+    says_not(&ran, &["then 1 stuck", "2 finalizers"]);
+}
+
 /// What the collector deletes by itself may be the backend of a webhook that works by now.
 #[test]
 fn what_goes_by_itself_takes_a_webhook_down() {

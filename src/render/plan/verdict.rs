@@ -408,7 +408,7 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
 /// What gets stuck only once others have done their part, where nothing does before.
 fn stuck_later(view: &PlanView<'_>) -> Option<Part> {
     let number = view.plan.summary.stuck_later;
-    if number == 0 || view.plan.summary.stuck > 0 {
+    if number == 0 || view.stuck().next().is_some() {
         return None;
     }
     let stuck = format!("{} stuck", thousands(number));
@@ -590,7 +590,7 @@ fn in_second_end(view: &PlanView<'_>) -> SecondEnd {
     let first: FxHashSet<ObjectId> = view.plan.outcomes.iter().filter(removed).map(ids).collect();
     let second = view.plan.then.iter().flat_map(|then| &then.outcomes).filter(removed).map(ids);
     let objects: Vec<ObjectId> = second.filter(|object| !first.contains(object)).collect();
-    let stays = view.plan.outcomes.iter().filter(|it| it.kind == OutcomeKind::Terminating);
+    let stays = view.plan.outcomes.iter().filter(|it| it.kind == OutcomeKind::Terminating || it.state.is_some());
     let stays: FxHashSet<ObjectId> = stays.chain(&view.plan.stays).map(ids).collect();
     SecondEnd { later: objects.iter().filter(|object| !stays.contains(object)).count(), objects }
 }
@@ -871,7 +871,7 @@ fn root_causes<'v>(view: &PlanView<'v>) -> RootCauses<'v> {
             }
         }
     }
-    if view.plan.summary.stuck == 0 {
+    if view.stuck().next().is_none() {
         let later = view.plan.once_later().filter(|finished| finished.state == State::Stuck);
         let later = later.flat_map(|finished| &finished.blockers).filter(|holder| holder.finalizer().is_some());
         let new: BTreeSet<&str> = later.map(|holder| holder.name(view.snapshot)).collect();

@@ -119,6 +119,8 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     cluster.delete(&cluster.path_of(&owner), Some("Foreground"), None);
     cluster.settled();
     let found = examine(cluster, &[]);
+    // There is no Widget in the other namespace.
+    assert!(examine(cluster, &["-n", "default"]).about("webhook-unreachable", "silent").is_empty());
     let finding = found.one("webhook-unreachable", "silent");
     assert_eq!((found.findings().count(), &finding["severity"]), (1, &json!("Error")), "{:#}", found.document);
     assert_eq!(names(&finding["related"]), ["owner", "held"], "{finding:#}");

@@ -31,15 +31,33 @@ pub(super) fn asked<'c, 'a>(
     calls.iter().filter(move |asked| asked.webhook.matches(resource, operation.name()))
 }
 
-/// Whether a webhook can be called for anything in scope: its selector may name other namespaces only.
+/// Whether a webhook can be called for anything in scope: its selector may name other namespaces only, and without one,
+/// these may have nothing that it is asked about.
 fn concerns(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[Resource]) -> bool {
-    let (Limit::Only { namespaces, .. }, Some(selector)) = (case.limit, &asked.webhook.namespaces) else { return true };
+    let Limit::Only { namespaces, .. } = case.limit else { return true };
     // Other cluster-scoped objects are never exempt.
-    concerned.iter().any(|resource| !resource.namespaced && resource.kind != "Namespace")
+    let has_cluster_scoped = concerned.iter().any(|resource| !resource.namespaced && resource.kind != "Namespace");
+    has_cluster_scoped
         || namespaces.is_empty()
-        || namespaces
-            .iter()
-            .any(|namespace| selects_namespace(case.stage, selector, case.snapshot().text(*namespace)) != Some(false))
+        || namespaces.iter().any(|namespace| match &asked.webhook.namespaces {
+            Some(selector) => selects_namespace(case.stage, selector, case.snapshot().text(*namespace)) != Some(false),
+            None => is_asked_in(case, asked, concerned, *namespace),
+        })
+}
+
+/// Whether a webhook may be asked about a Namespace, or something in it.
+fn is_asked_in(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[Resource], namespace: Symbol) -> bool {
+    let snapshot = case.snapshot();
+    let is_asked = |id: &ObjectId| asked.called_for(case.stage, *id) != Called::No;
+    concerned.iter().any(|resource| {
+        if resource.kind == "Namespace" && resource.group.is_empty() {
+            return true;
+        }
+        let Some(id) = snapshot.resources.by_group_plural(&resource.group, &resource.plural) else { return true };
+        let content = case.stage.in_namespace(namespace).iter();
+        !snapshot.covers(id, Some(namespace))
+            || content.filter(|object| snapshot.object(**object).resource == id).any(is_asked)
+    })
 }
 
 /// Whether a webhook is called for nothing that there is: its selector matches no namespace.

@@ -65,7 +65,7 @@ impl Gaps {
 }
 
 /// These gaps without those that repeat another: an object can't be read, and no list with it either; or what is
-/// missing in a namespace is missing everywhere.
+/// missing in a namespace is missing everywhere. What is gone since it was listed hides nothing.
 pub fn each_once(gaps: &[Gap]) -> Vec<Gap> {
     let is_told = |gap: &Gap, names: &str| {
         let tells = |list: &Gap| match list.reason.as_str().strip_prefix("forbidden") {
@@ -84,7 +84,7 @@ pub fn each_once(gaps: &[Gap]) -> Vec<Gap> {
         Some(names) => is_told(gap, names),
         None => gap.namespace.is_some() && everywhere.contains(&(gap.resource.as_str(), gap.reason.as_str())),
     };
-    gaps.iter().filter(|gap| !repeats(gap)).cloned().collect()
+    gaps.iter().filter(|gap| !gap.is_of_gone() && !repeats(gap)).cloned().collect()
 }
 
 /// The gaps in a few words, grouped by reason: `secrets, pods in namespace shop (forbidden)`.
