@@ -140,8 +140,8 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
         if !graph.dependents(id.into()).iter().any(blocks) && !snapshot.may_hide_dependents_of(id) {
             turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
         }
-        // One that was made since is looked at only once another dependent has gone: a StatefulSet that is being deleted
-        // makes its ControllerRevision again.
+        // One that was made since is looked at only once another dependent has gone: a StatefulSet that is being
+        // deleted makes its ControllerRevision again.
         let made_since = |id: &ObjectId| snapshot.object(*id).created.get() >= object.deleted.get();
         let all = graph.dependents(id.into());
         let others_are_left = all.iter().any(|id| snapshot.object(*id).terminating() && blocks(id));

@@ -54,8 +54,8 @@ pub struct Resource {
     /// Whether one of Kubernetes' own kinds that is served has the same name.
     #[serde(skip)]
     pub shares_kind: bool,
-    /// Whether the plural is a guess that is often wrong, of a dump without its CRD: `ServiceDefaults` have no plural of
-    /// their own, and `Gateway` has `gateways`.
+    /// Whether the plural is a guess that is often wrong, of a dump without its CRD: `ServiceDefaults` have no plural
+    /// of their own, and `Gateway` has `gateways`.
     #[serde(skip)]
     pub doubtful_plural: bool,
 }

@@ -373,7 +373,7 @@ fn controller_in_the_end(
             let may_act = is_alive == is_known;
             let taken = gone.rights.taken(&mut world.needs.evidence, workloads, object).filter(|_| may_act);
             if let Some(taken) = taken {
-                return Arc::new(controller.without_rights(snapshot, taken));
+                return Arc::new(taken.from(snapshot, &controller));
             }
             if gone.may_be_named {
                 world.context.read_what_it_names(&mut world.needs, object, finalizer);

@@ -178,8 +178,8 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
     }
 
     /// Whether one is a ControllerRevision of the other, a StatefulSet that stays Terminating: whenever one of its pods
-    /// changes, it makes that of its template (kubernetes/kubernetes pkg/controller/statefulset/stateful_set_control.go:
-    /// getStatefulSetRevisions).
+    /// changes, it makes that of its template (kubernetes/kubernetes
+    /// pkg/controller/statefulset/stateful_set_control.go: getStatefulSetRevisions).
     fn is_revision_of(&self, revision: ObjectId, set: ObjectId) -> bool {
         self.is(revision, "apps", "ControllerRevision")
             && self.is(set, "apps", "StatefulSet")

@@ -74,7 +74,7 @@ fn without_rights(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
         let acting = controller.acting();
         let is_gone = acting.iter().all(|workload| going.contains(workload));
         if let Some(taken) = rights.taken(&mut plan.needs.evidence, acting, object).filter(|_| !is_gone) {
-            let controller = controller.without_rights(context.snapshot, taken);
+            let controller = taken.from(context.snapshot, &controller);
             all.push((object, finalizer, Arc::new(controller), NoteKind::WithoutRights));
         }
     }

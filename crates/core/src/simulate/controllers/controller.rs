@@ -13,7 +13,7 @@ use crate::{
     simulate::state::{BlockedBy, Liveness},
 };
 
-use super::{recorded::tells_nobody, rights::Taken};
+use super::managers::tells_nobody;
 
 /// The controller that should remove a finalizer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,12 +110,6 @@ impl FinalizerController {
     /// The workloads whose pods show that it runs; if none do, those that may be it.
     pub(crate) fn acting(&self) -> &[ObjectId] {
         if self.running.is_empty() { &self.may_be } else { &self.running }
-    }
-
-    /// This controller where all of its workloads lose the right to change the object.
-    pub(crate) fn without_rights(&self, snapshot: &Snapshot, taken: Taken) -> Self {
-        let liveness = Liveness::Unknown(taken.in_words(snapshot, self));
-        FinalizerController { liveness, loses: taken.by, paused: None, ..self.clone() }
     }
 
     /// This controller where the namespace of the object is being deleted, in which it must create something first.

@@ -16,7 +16,8 @@ use super::{
     candidates::{self, Asked, is_called},
     driver::{Driver, has_role},
     index::Scope,
-    recorded::{AddedBy, added_by, adds_it_to_others, in_kebab_case, is_applier, is_default_name},
+    managers::{is_applier, is_default_name},
+    recorded::{AddedBy, added_by, adds_it_to_others, in_kebab_case},
     scope::scope,
     workloads::{self, LOOKED_AT, Readiness},
 };

@@ -2,7 +2,10 @@
 
 use crate::model::{ObjectId, Snapshot, Symbol, facts::Setter};
 
-use super::super::{context::SimContext, needs::Needs};
+use super::{
+    super::{context::SimContext, needs::Needs},
+    managers::tells_nobody,
+};
 
 /// Who added a finalizer.
 pub(super) enum AddedBy<'a> {
@@ -12,52 +15,6 @@ pub(super) enum AddedBy<'a> {
     Anyone(&'a str),
     NotRecorded,
     Unread,
-}
-
-/// Names of programs that apply manifests of others, or set them to what a repository says.
-pub(super) fn is_applier(manager: &str) -> bool {
-    manager.starts_with("pulumi-")
-        || matches!(
-            manager,
-            // What it makes of templates has their finalizers; its own are known.
-            "kube-controller-manager"
-                | "argocd-controller"
-                | "argocd-application-controller"
-                | "kustomize-controller"
-                | "helm-controller"
-                | "flux"
-                | "fleetagent"
-                | "kapp-server"
-                | "Terraform"
-                | "HashiCorp"
-                | "OpenAPI-Generator"
-                | "crossplane-kubernetes-provider"
-                | "helm"
-        )
-}
-
-/// Names of many programs, which nobody has chosen.
-pub(super) fn is_default_name(manager: &str) -> bool {
-    matches!(manager, "manager" | "controller" | "operator" | "provider" | "main" | "Go-http-client")
-}
-
-/// Default manager names of programs and names of people's tools, which identify no controller.
-pub(super) fn tells_nobody(manager: &str) -> bool {
-    manager.starts_with("kubectl")
-        || is_applier(manager)
-        || is_default_name(manager)
-        || matches!(
-            manager,
-            "" | "unknown"
-                | "curl"
-                | "Mozilla"
-                | "dashboard"
-                | "k9s"
-                | "node-fetch"
-                | "python-requests"
-                | "okhttp"
-                | "before-first-apply"
-        )
 }
 
 /// The setters of this finalizer. `setters` are sorted by finalizer.

@@ -10,7 +10,7 @@ use crate::{
 };
 
 use super::{
-    super::{built_in::BuiltIn, context::SimContext, needs::Needs},
+    super::{built_in::BuiltIn, context::SimContext, needs::Needs, state::Liveness},
     controller::FinalizerController,
 };
 
@@ -32,8 +32,14 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
+    /// A controller all of whose workloads lose the right.
+    pub(crate) fn from(self, snapshot: &Snapshot, controller: &FinalizerController) -> FinalizerController {
+        let liveness = Liveness::Unknown(self.in_words(snapshot, controller));
+        FinalizerController { liveness, loses: self.by, paused: None, ..controller.clone() }
+    }
+
     /// What a controller loses, and because of what.
-    pub(crate) fn in_words(&self, snapshot: &Snapshot, controller: &FinalizerController) -> String {
+    fn in_words(&self, snapshot: &Snapshot, controller: &FinalizerController) -> String {
         let names = |all: &[ObjectId]| {
             let names: Vec<String> = all.iter().map(|id| snapshot.short_name(*id)).collect();
             some_of(names, NAMED)
