@@ -109,7 +109,7 @@ fn a_late_kubelet_is_not_counted_on() {
     }
     let not_yet = "its grace period has ended, and the kubelet of its node n1 has not ended it yet";
     says(&on(&slow, "explain pod/web-0 -n vault"), &[not_yet]);
-    says(&on(&slow, "doctor"), &["pod-without-kubelet", "is running", "kubectl describe nodes/n1"]);
+    says(&on(&slow, "doctor"), &["deletion-in-progress: Pod/web-0", "has not ended it yet"]);
     let ran = on(&late, "doctor");
     says(&ran, &["pod-without-kubelet: Pod/web-0", "but has not ended it", "kubectl describe nodes/n1"]);
     says_not(&ran, &["slow-finalizer"]);

@@ -125,11 +125,12 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         let mut said = keep_data(view);
         said.extend(uninstall_first(view));
         let asks = ask_first(view);
-        let mut then =
-            (!said.is_empty()).then(|| "then delete; an archive has objects, and no volume's data:".to_owned());
-        if !asks.is_empty() {
-            then = then.or(Some("then delete:".to_owned()));
-        }
+        let then = match (said.is_empty(), asks.is_empty()) {
+            (true, true) => None,
+            (false, _) if is_saved(view) => Some("then delete; an archive has objects, and no volume's data:"),
+            _ => Some("then delete:"),
+        };
+        let then = then.map(str::to_owned);
         said.extend(asks);
         if command.is_some() {
             said.extend(saves.or(then).map(Said::from));
@@ -720,8 +721,7 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said>
         0 => "--force".to_owned(),
         seconds => format!("--grace-period={seconds}"),
     });
-    let counts = view.verdict().counts;
-    let saves = saved_in_vain(view).is_some() || counts.data_lost + counts.external > 0;
+    let saves = is_saved(view);
     let archive = targets.first().filter(|_| saves).map(|first| archive_of(view, *first));
     let policy = format!("--propagation={}", propagation.name().to_lowercase());
     let policy = (!is_policy_ignored(view)).then_some(policy);
@@ -746,6 +746,12 @@ fn ask_first(view: &PlanView<'_>) -> Vec<Said> {
     let command = command_about(view, "delete", &view.plan.request.targets).filter(|_| is_open && live);
     let text = "see whether webhooks and policies allow it; nothing is changed:";
     command.map(|command| vec![Said::from(text), Said::command(command.arg("--dry-run=server"))]).unwrap_or_default()
+}
+
+/// Whether the command that deletes saves what it deletes.
+fn is_saved(view: &PlanView<'_>) -> bool {
+    let counts = view.verdict().counts;
+    saved_in_vain(view).is_some() || counts.data_lost + counts.external > 0
 }
 
 /// The flag that writes an archive, called after an object.

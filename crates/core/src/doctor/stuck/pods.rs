@@ -37,10 +37,10 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
             _ if !case.has_been_terminating(id, SLOWEST_KUBELET) => continue,
             Kubelet::OutOfService => format!("Its node {node} is out of service."),
             Kubelet::Silent => format!("The kubelet on node {node} does not respond: {words}."),
-            Kubelet::Late | Kubelet::Overdue if matches!(seen, Liveness::Alive(_)) => {
+            Kubelet::Late if matches!(seen, Liveness::Alive(_)) => {
                 format!("The kubelet on node {node} is running ({words}), but has not ended it.")
             }
-            Kubelet::Late | Kubelet::Overdue => format!("The kubelet on node {node} has not ended it, and {words}."),
+            Kubelet::Late => format!("The kubelet on node {node} has not ended it, and {words}."),
             _ => continue,
         };
         let collected = match kubelet {
@@ -57,6 +57,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
         // Least harm first: its containers most likely run.
         if runs {
             finding.remedies.reverse();
+            finding.remedies.iter_mut().take(1).for_each(|look| look.what = "see what hinders its kubelet".to_owned());
         }
         findings.explain(finding);
     }

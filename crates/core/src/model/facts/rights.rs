@@ -73,6 +73,11 @@ impl BindingFacts {
         let is_user = |account: &str| if name.is_some() { account == user } else { account.starts_with(&user) };
         self.accounts.iter().any(|account| is_user(account) || *account == group || EVERYONE.contains(&&**account))
     }
+
+    /// Whether it gives its role to this very ServiceAccount, and not to a group that has it.
+    pub(crate) fn names_itself(&self, namespace: &str, name: &str) -> bool {
+        self.accounts.contains(&account_user(namespace, name))
+    }
 }
 
 fn account_user(namespace: &str, name: &str) -> String {

@@ -178,13 +178,13 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         let is_given = bindings.any(|binding| now.gives(&mut unread, *binding, (place, name), object).0 != Gives::No);
         let is_read = unread.is_empty();
         needs.evidence.extend(unread);
-        // Some dumps are made without any of this.
-        let shows_rights = |binding: &ObjectId| {
+        // What no role names at all may run elsewhere, or as somebody else.
+        let is_about = |binding: &ObjectId| {
             let facts = snapshot.facts.binding(*binding);
-            snapshot.name(*binding) == "cluster-admin" || facts.is_some_and(|facts| facts.names(place, Some(name)))
+            facts.is_some_and(|facts| facts.names_itself(place, name))
         };
         let mut all = now.everywhere().iter().chain(now.by_namespace().values().flatten());
-        let is_known = are_listed && is_read && (!snapshot.is_dump() || all.any(shows_rights));
+        let is_known = are_listed && is_read && all.any(is_about);
         // Rules name plurals.
         let resource = Some(snapshot.resource(object)).filter(|it| !it.doubtful_plural)?.full_name();
         let lacks =
