@@ -107,9 +107,9 @@ fn a_late_kubelet_is_not_counted_on() {
     for line in ["plan ns/vault", "plan pod/web-0 -n vault"] {
         says(&on(&slow, line), &["DEPENDS: ", "kubelet"]);
     }
-    let not_yet = "its grace period has ended, and the kubelet of its node n1 has not ended it yet";
+    let not_yet = "its grace period is over, and it stays until the kubelet ends its containers";
     says(&on(&slow, "explain pod/web-0 -n vault"), &[not_yet]);
-    says(&on(&slow, "doctor"), &["deletion-in-progress: Pod/web-0", "has not ended it yet"]);
+    says(&on(&slow, "doctor"), &["deletion-in-progress: Pod/web-0", "Its grace period is over"]);
     let ran = on(&late, "doctor");
     says(&ran, &["pod-without-kubelet: Pod/web-0", "but has not ended it", "kubectl describe nodes/n1"]);
     says_not(&ran, &["slow-finalizer"]);

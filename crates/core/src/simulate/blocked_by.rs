@@ -111,7 +111,7 @@ impl BlockedBy {
                     }
                     Kubelet::NotReady => format!("its node {node} is not ready: its kubelet may not end it"),
                     Kubelet::Overdue => {
-                        format!("its grace period has ended, and the kubelet of its node {node} has not ended it yet")
+                        "its grace period is over, and it stays until the kubelet ends its containers".to_owned()
                     }
                     Kubelet::Late => {
                         format!("its grace period ended long ago, and the kubelet of its node {node} has not ended it")
