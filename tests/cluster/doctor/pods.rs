@@ -115,13 +115,9 @@ pub fn a_pod_and_its_claim_that_wait_for_each_other() {
     found.one("deletion-in-progress", "other");
 }
 
-/// R9.15: the claim was deleted, and goes with its data when the pod ends that uses it, unless the volume is kept.
-pub fn a_claim_that_a_running_pod_keeps() {
-    let alone = Alone::usual();
-    let trial = Trial::on(&alone, "in-use", "Background");
-    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
-    let place = trial.namespace.as_str();
-    let node = trial.node();
+/// A volume with the reclaim policy Delete, the claim that it is bound to, and a pod that uses that.
+fn volume_in_use(trial: &Trial<'_>) -> [Value; 3] {
+    let (cluster, place, node) = (trial.cluster, trial.namespace.as_str(), trial.node());
     let (volume, capacity) = (trial.global("mail"), json!({"storage": "1Gi"}));
     let volume = cluster.create(object!("v1 PersistentVolume", {"name": volume,
         "spec": {"accessModes": ["ReadWriteOnce"], "capacity": capacity, "hostPath": {"path": "/tmp/nothing"},
@@ -132,6 +128,15 @@ pub fn a_claim_that_a_running_pod_keeps() {
     let pod = cluster.create(object!("v1 Pod", {"name": "mail-0", "namespace": place, "spec": {"nodeName": node,
                 "containers": [{"name": "main", "image": "main"}], "volumes": [{"name": "data",
                 "persistentVolumeClaim": {"claimName": "mail"}}]}}));
+    [volume, claim, pod]
+}
+
+/// R9.15: the claim was deleted, and goes with its data when the pod ends that uses it, unless the volume is kept.
+pub fn a_claim_that_a_running_pod_keeps() {
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "in-use", "Background");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let [volume, claim, pod] = volume_in_use(&trial);
     assert_eq!(examine(cluster, &args).findings().count(), 0);
     cluster.delete(&cluster.path_of(&claim), Some("Background"), None);
     is_terminating(cluster, &claim);
@@ -161,17 +166,7 @@ fn data_is_kept_past_a_dead_webhook() {
     let alone = Alone::usual();
     let trial = Trial::on(&alone, "kept-past", "Background");
     let (cluster, place) = (trial.cluster, trial.namespace.as_str());
-    let node = trial.node();
-    let (volume, capacity) = (trial.global("mail"), json!({"storage": "1Gi"}));
-    let volume = cluster.create(object!("v1 PersistentVolume", {"name": volume,
-        "spec": {"accessModes": ["ReadWriteOnce"], "capacity": capacity, "hostPath": {"path": "/tmp/nothing"},
-            "persistentVolumeReclaimPolicy": "Delete", "claimRef": {"namespace": place, "name": "mail"}}}));
-    let claim = cluster.create(object!("v1 PersistentVolumeClaim", {"name": "mail", "namespace": place,
-        "finalizers": ["kubernetes.io/pvc-protection"], "spec": {"accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": capacity}, "volumeName": volume["metadata"]["name"]}}));
-    cluster.create(object!("v1 Pod", {"name": "mail-0", "namespace": place, "spec": {"nodeName": node,
-                "containers": [{"name": "main", "image": "main"}], "volumes": [{"name": "data",
-                "persistentVolumeClaim": {"claimName": "mail"}}]}}));
+    let [volume, claim, _] = volume_in_use(&trial);
     cluster.delete(&cluster.path_of(&claim), Some("Background"), None);
     is_terminating(cluster, &claim);
     let guard = cluster.create(object!("admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", {
