@@ -9,7 +9,7 @@ use crate::{
     simulate::needs::Needs,
 };
 
-use super::{controller::FinalizerController, driver::Driver};
+use super::{controller::FinalizerController, driver::Driver, rights::Bindings};
 
 /// The managers of this many objects with the same finalizer are read; those of the first stand for the others.
 const SAMPLES: usize = 8;
@@ -28,6 +28,8 @@ pub(crate) struct ControllerIndex {
     pub(super) named_by: OnceLock<FxHashMap<ObjectId, Vec<ObjectId>>>,
     /// The RoleBindings of each namespace.
     pub(super) role_bindings: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
+    /// The bindings that count for a ServiceAccount, by its namespace and name.
+    pub(super) bindings: Mutex<FxHashMap<(String, String), Arc<Bindings>>>,
     /// Stands for all that are not judged.
     pub(super) too_many: OnceLock<Arc<FinalizerController>>,
 }

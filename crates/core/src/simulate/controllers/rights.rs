@@ -1,6 +1,9 @@
 //! Whether a delete takes from a controller the right to change an object: then it can't remove its finalizer (R9.46).
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, PoisonError},
+};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -57,6 +60,39 @@ impl Taken {
     }
 }
 
+/// The bindings that name a ServiceAccount, or a group that has it, and those that were not read.
+#[derive(Debug, Default)]
+pub(super) struct Bindings {
+    everywhere: Vec<ObjectId>,
+    by_namespace: FxHashMap<Symbol, Vec<ObjectId>>,
+    /// Whether one names the account itself, and not a group that has it.
+    name_it: bool,
+}
+
+impl Bindings {
+    fn of(all: &RightsGone<'_, '_>, namespace: &str, name: &str) -> Self {
+        let snapshot = all.context.snapshot;
+        let facts = |binding: &ObjectId| snapshot.facts.binding(*binding);
+        let counts = |binding: &ObjectId| facts(binding).is_none_or(|facts| facts.names(namespace, Some(name)));
+        let of = |some: &[ObjectId]| some.iter().copied().filter(counts).collect::<Vec<_>>();
+        let everywhere = of(all.everywhere());
+        let by_namespace: FxHashMap<_, _> = all
+            .by_namespace()
+            .iter()
+            .map(|(place, some)| (*place, of(some)))
+            .filter(|(_, some)| !some.is_empty())
+            .collect();
+        let mut named = everywhere.iter().chain(by_namespace.values().flatten()).filter_map(facts);
+        let name_it = named.any(|facts| facts.names_itself(namespace, name));
+        Bindings { everywhere, by_namespace, name_it }
+    }
+
+    /// Those that count for objects of a namespace.
+    fn that_count_in(&self, namespace: Symbol) -> impl Iterator<Item = ObjectId> {
+        self.everywhere.iter().chain(self.by_namespace.get(&namespace).into_iter().flatten()).copied()
+    }
+}
+
 /// Whether a binding lets an account change an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gives {
@@ -89,6 +125,13 @@ impl<'c, 'a> RightsGone<'c, 'a> {
             }
             bindings
         })
+    }
+
+    /// Found once for each account: many objects wait for one controller.
+    fn bindings_of(&self, (namespace, name): (&str, &str)) -> Arc<Bindings> {
+        let mut found = self.context.controllers.bindings.lock().unwrap_or_else(PoisonError::into_inner);
+        let bindings = found.entry((namespace.to_owned(), name.to_owned()));
+        Arc::clone(bindings.or_insert_with(|| Arc::new(Bindings::of(self, namespace, name))))
     }
 
     /// The RoleBindings in the namespace of an object.
@@ -131,14 +174,15 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         {
             return Some(Taken { by: vec![account], is_certain: true });
         }
-        let bindings = || self.everywhere().iter().chain(self.beside(object)).copied();
+        let named = self.bindings_of((namespace, name));
+        let bindings = || named.that_count_in(snapshot.object(object).namespace);
         // Bindings name a role that goes. Which do is read of them.
         let roles = [self.context.built_in.roles, self.context.built_in.cluster_roles];
         let is_role = |id: &ObjectId| roles.contains(&Some(snapshot.object(*id).resource));
         let lacks_roles = self.gone.iter().any(is_role);
         let mut taken = Taken::default();
         for binding in bindings().filter(|binding| lacks_roles || self.gone.contains(binding)) {
-            let (gives, role) = self.gives(unread, binding, (namespace, name), object);
+            let (gives, role) = self.gives(unread, binding, object);
             let going = [Some(binding), role].into_iter().flatten().find(|id| self.gone.contains(id));
             if let Some(going) = going.filter(|_| gives != Gives::No) {
                 taken.by.push(going);
@@ -149,7 +193,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
             return None;
         }
         let is_kept = bindings().any(|binding| {
-            let (gives, role) = self.gives(unread, binding, (namespace, name), object);
+            let (gives, role) = self.gives(unread, binding, object);
             gives == Gives::Yes && ![Some(binding), role].into_iter().flatten().any(|id| self.gone.contains(&id))
         });
         (!is_kept).then_some(taken)
@@ -174,17 +218,13 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         let are_listed = snapshot.covers(cluster_role_bindings?, None)
             && (namespace.is_empty() || snapshot.covers(role_bindings?, Some(namespace)));
         let mut unread = BTreeSet::new();
-        let mut bindings = now.everywhere().iter().chain(now.beside(object));
-        let is_given = bindings.any(|binding| now.gives(&mut unread, *binding, (place, name), object).0 != Gives::No);
+        let bindings = now.bindings_of((place, name));
+        let mut that_count = bindings.that_count_in(snapshot.object(object).namespace);
+        let is_given = that_count.any(|binding| now.gives(&mut unread, binding, object).0 != Gives::No);
         let is_read = unread.is_empty();
         needs.evidence.extend(unread);
         // What no role names at all may run elsewhere, or as somebody else.
-        let is_about = |binding: &ObjectId| {
-            let facts = snapshot.facts.binding(*binding);
-            facts.is_some_and(|facts| facts.names_itself(place, name))
-        };
-        let mut all = now.everywhere().iter().chain(now.by_namespace().values().flatten());
-        let is_known = are_listed && is_read && all.any(is_about);
+        let is_known = are_listed && is_read && bindings.name_it;
         // Rules name plurals.
         let resource = Some(snapshot.resource(object)).filter(|it| !it.doubtful_plural)?.full_name();
         let lacks =
@@ -229,23 +269,14 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         workloads
     }
 
-    /// Whether a binding lets a ServiceAccount change an object, and its role, if that exists.
-    fn gives(
-        &self,
-        unread: &mut BTreeSet<ObjectId>,
-        binding: ObjectId,
-        (namespace, name): (&str, &str),
-        object: ObjectId,
-    ) -> (Gives, Option<ObjectId>) {
+    /// Whether a binding lets those whom it names change an object, and its role, if that exists.
+    fn gives(&self, unread: &mut BTreeSet<ObjectId>, binding: ObjectId, object: ObjectId) -> (Gives, Option<ObjectId>) {
         let (snapshot, built_in) = (self.context.snapshot, self.context.built_in);
         // One that could not be read is a gap: most don't name this account.
         let Some(facts) = snapshot.facts.binding(binding) else {
             unread.insert(binding);
             return (Gives::No, None);
         };
-        if !facts.names(namespace, Some(name)) {
-            return (Gives::No, None);
-        }
         let (kind, place) = match facts.cluster {
             true => (built_in.cluster_roles, ""),
             false => (built_in.roles, snapshot.text(snapshot.object(binding).namespace)),
