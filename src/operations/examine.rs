@@ -123,8 +123,8 @@ impl<'s> Examination<'s> {
             Ok(this.read(&explained.wanted) || this.recheck(spoken_of, &mut looked_at))
         });
         let explain_with = |this: &mut Self, diagnosis: &Diagnosis| {
-            // The explanation itself says what a deletion waits for that goes on.
-            let goes_on = |finding: &Finding| finding.severity == Severity::Note;
+            // The explanation itself says what a deletion waits for that goes on, but not what keeps its data.
+            let goes_on = |finding: &Finding| finding.severity == Severity::Note && finding.remedies.is_empty();
             let told = |finding: &&Finding| finding.code != Code::DeletionInProgress || !goes_on(finding);
             let findings: Vec<Finding> = diagnosis.findings.iter().filter(told).cloned().collect();
             let objects = ids(&this.session.snapshot);

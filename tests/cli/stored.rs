@@ -355,9 +355,14 @@ fn a_volume_that_was_deleted_first_leaves_its_data_behind() {
     volume["metadata"]["annotations"] = json!({});
     volume["spec"].as_object_mut().unwrap().remove("csi");
     volume["spec"]["hostPath"] = json!({"path": "/tmp/gold"});
-    let ran = on(&[gold, volume, object(LOCKER, "here", json!({})), at_ten()], "plan pvc/gold -n vault");
+    let whole = [gold, volume, object(LOCKER, "here", json!({})), at_ten()];
+    let ran = on(&whole, "plan pvc/gold -n vault");
     says(&ran, &["DATA LOSS: PersistentVolumeClaim/gold loses its data", "persistentVolumeReclaimPolicy"]);
     assert_eq!(ran.code, 2, "{ran}");
+    // In the incident, too: the claim is what still keeps the data.
+    says(&on(&whole, "explain pv/pv1"), &["DATA LOSS: ", "Next  first keep the data", "persistentVolumeReclaimPolicy"]);
+    let waits = "waits for it. Once it is deleted: DATA LOSS: PersistentVolume/pv1 may lose its data.";
+    says(&on(&whole, "explain pvc/gold -n vault"), &[waits]);
 }
 
 /// R9.40: a claim that is being filled keeps the VolumeSnapshot, and the driver of that says who fills it.

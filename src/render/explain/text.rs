@@ -25,7 +25,7 @@ use gc_core::{
         },
     },
     document::{Head, Named},
-    model::{ObjectId, Reference, Rule, Symbol, facts::Condition},
+    model::{ObjectId, Reference, Rule, Symbol, effects::Severity, facts::Condition},
     server::Propagation,
     simulate::{BlockedBy, Cause, Controllers, Next, NoAction, OutcomeKind, State, Uncertainty, says_why},
     tree::ResolvedReference,
@@ -400,8 +400,11 @@ fn add_findings(view: &ExplainView<'_>, explanation: &Explanation, detail: Detai
     let mut told = Told::default();
     let mut has_more = !listed.is_empty();
     for finding in own.into_iter().chain(others.iter().copied()) {
-        let said = finding_told(view, explanation, finding, detail, sections);
-        sections.add(Heading::Note, [said]);
+        // What it waits for stands above.
+        let goes_on = finding.code == Code::DeletionInProgress && finding.severity == Severity::Note;
+        let is_said = goes_on && is_own(&finding);
+        let said = (!is_said).then(|| finding_told(view, explanation, finding, detail, sections));
+        sections.add(Heading::Note, said);
         let (said, is_cut) = mended(view, explanation, finding, detail, &mut told);
         sections.add(Heading::Next, said);
         if detail == Detail::Wide && is_cut {
@@ -523,12 +526,14 @@ fn conditions(view: &ExplainView<'_>, explanation: &Explanation, sentence: &str)
     said.filter(|words| !sentence.contains(words)).map(|words| format!("{words}.").into()).collect()
 }
 
-fn waited_for_by(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
-    match explanation.waited_for_by.as_slice() {
-        [] => Vec::new(),
-        [one] => vec![format!("{} waits for it", view.name(*one)).into()],
-        many => vec![format!("{} wait for it, directly or indirectly", view.names(many, NAMED)).into()],
-    }
+fn waited_for_by(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
+    let waits = match explanation.waited_for_by.as_slice() {
+        [] => return None,
+        [one] => format!("{} waits for it", view.name(*one)),
+        many => format!("{} wait for it, directly or indirectly", view.names(many, NAMED)),
+    };
+    let lost = &explanation.lost_above;
+    Some(if lost.is_empty() { waits } else { format!("{waits}. Once it is deleted:{lost}") })
 }
 
 /// Whether a root cause is nothing but finalizers of the object itself, which are described already.

@@ -20,7 +20,7 @@ use crate::{
     simulate::{Blockers, Cause, Controllers, Needs},
 };
 
-use super::{case::Case, finding::Finding, limit::Limit, needed};
+use super::{case::Case, finding::Finding, limit::Limit, losses::Losses, needed};
 use end::{Explainer, deletes};
 
 pub use conditions::{Condition, ConditionOutcome, Dropped, Released, Trigger};
@@ -78,6 +78,10 @@ pub struct Explanation {
     pub said: Vec<facts::Condition>,
     /// The objects that wait for it, nearest first.
     pub waited_for_by: Vec<ObjectId>,
+    /// Which data those lose once this one is deleted, which nothing deletes yet: a sentence, with a space before it;
+    /// empty if none is known to be lost.
+    #[serde(skip)]
+    pub lost_above: String,
     /// The findings that affect it or are caused by it; of a Namespace, also those about what is in it.
     pub findings: Vec<Finding>,
 }
@@ -166,7 +170,10 @@ impl Explainer<'_, '_> {
                 *content.entry(snapshot.object(*id).resource).or_default() += 1;
             }
         }
+        let waited_for_by = self.waited_for_by(object);
         let found = snapshot.object(object);
+        let above = waited_for_by.iter().copied().filter(|_| !found.terminating());
+        let lost_above = Losses::of(self.case, &mut self.wanted, above).told(self.case, false);
         let deleted = found.deleted.get().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
         Explanation {
             object,
@@ -179,7 +186,8 @@ impl Explainer<'_, '_> {
             content: content.into_iter().map(|(resource, count)| KindCount { resource, count }).collect(),
             paused: self.case.projection.controllers().paused(),
             said: self.case.stage.still_said_to_keep(object).into_iter().cloned().collect(),
-            waited_for_by: self.waited_for_by(object),
+            waited_for_by,
+            lost_above,
             findings: findings.iter().filter(names).cloned().collect(),
             later: self.later(object, &end),
             removal: None,
