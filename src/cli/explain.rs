@@ -13,6 +13,7 @@ use crate::{
     },
     render::{escape::visible, explain::ExplainView, output::Format},
 };
+use gc_cluster::cluster::clock;
 use gc_core::{
     doctor::{Explanation, Limit, Vanished, vanished},
     graph::OwnerGraph,
@@ -90,7 +91,7 @@ fn report(
     let doctor = &global.same("doctor", &args.targets, &args.source, false);
     let view = ExplainView { snapshot, graph: &graph, explanations, namespace, doctor };
     // Ages need a cluster: the time of a dump is unknown.
-    let now = args.source.from.is_empty().then(|| jiff::Timestamp::now().as_second());
+    let now = args.source.from.is_empty().then(|| clock::now().as_second());
     let printer = Printer::new(global, args.output).fold(args.output != Some(Format::Wide)).at(now);
     let printer = printer.with_commands(global.object_commands(&args.source));
     let out = printer.print(&view, || heading(snapshot, namespace, &args.source.from, ""))?;

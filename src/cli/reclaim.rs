@@ -6,6 +6,7 @@ use crate::{
     operations::{OperationError, ReadScope},
     render::reclaim::ReclaimView,
 };
+use gc_cluster::cluster::clock;
 use gc_core::{
     model::{Gap, Origin, Snapshot},
     reclaim::{Settings, forecast},
@@ -27,7 +28,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ReclaimArgs) -> Result<Report, Ope
     session.enter_namespace();
     let snapshot = &session.snapshot;
     let now = time(args, snapshot)?;
-    settings.read_at = Some(snapshot.time().unwrap_or_else(|| jiff::Timestamp::now().as_second()));
+    settings.read_at = Some(snapshot.time().unwrap_or_else(|| clock::now().as_second()));
     let forecast = forecast(snapshot, &settings, now);
     let mut gaps: Vec<Gap> = snapshot.gaps.iter().chain(&forecast.gaps).cloned().collect();
     gaps.sort();
@@ -74,5 +75,5 @@ fn time(args: &ReclaimArgs, snapshot: &Snapshot) -> Result<i64, OperationError> 
         })?;
         return Ok(at.as_second());
     }
-    Ok(snapshot.time().unwrap_or_else(|| jiff::Timestamp::now().as_second()))
+    Ok(snapshot.time().unwrap_or_else(|| clock::now().as_second()))
 }

@@ -12,6 +12,7 @@ use crate::{
     },
     tui::Start,
 };
+use gc_cluster::cluster::clock;
 use gc_core::{
     graph::{OwnerGraph, unconfirmed_owners},
     jsonpath::PathError,
@@ -133,7 +134,7 @@ fn show(
         let places = sort_by.places(snapshot, &graph, &tree).map_err(|why| unsortable(&why))?;
         tree = Tree::of(snapshot, &graph, &Query { places: Some(&places), ..query });
     }
-    let now = jiff::Timestamp::now().as_second();
+    let now = clock::now().as_second();
     let labels = LabelColumns { keys: args.label_columns.clone(), all: args.show_labels };
     let labels = Some(labels).filter(|labels| *labels != LabelColumns::default());
     let printer = Printer::new(global, args.output).fold(!args.no_fold).at(Some(now));

@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use gc_cluster::cluster::clock;
+
 use super::{OperationError, Session, session::Source};
 
 /// Ctrl-C.
@@ -67,7 +69,7 @@ pub fn ended() -> Result<impl Future<Output = ()>, OperationError> {
 
 /// The time of what a session has read, in Unix seconds; of a dump, only the earliest that it can be.
 pub(super) fn now<S: Source + ?Sized>(session: &Session<S>) -> Option<i64> {
-    if session.is_live() { Some(jiff::Timestamp::now().as_second()) } else { session.snapshot.time() }
+    if session.is_live() { Some(clock::now().as_second()) } else { session.snapshot.time() }
 }
 
 pub trait Clock {
@@ -80,7 +82,7 @@ pub trait Clock {
     fn sleep(&self, time: Duration);
 }
 
-/// The clock of this machine.
+/// This machine's clock; the time of day is that of the API server, if one has answered.
 pub struct SystemClock(Instant);
 
 impl SystemClock {
@@ -91,7 +93,7 @@ impl SystemClock {
 
 impl Clock for SystemClock {
     fn now(&self) -> i64 {
-        jiff::Timestamp::now().as_second()
+        clock::now().as_second()
     }
 
     fn elapsed(&self) -> Duration {

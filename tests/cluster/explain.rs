@@ -1,10 +1,12 @@
 //! `explain` on real objects: what it predicts happens, and the conditions that it names have the predicted effect.
 
+use http::{HeaderValue, header::DATE};
+use jiff::fmt::rfc2822::DateTimePrinter;
 use serde_json::{Value, json};
 
 use crate::{
     doctor::kit::names,
-    harness::{Alone, COLLECTOR, Cluster, PATIENCE, owner_reference},
+    harness::{Alone, COLLECTOR, Cluster, CountingProxy, Fault, PATIENCE, owner_reference},
     plan::{
         draft::{HOLD, blocking},
         trial::Trial,
@@ -80,6 +82,25 @@ fn fulfil(trial: &Trial<'_>, what: &Value) {
     for dropped in what["dropped"].as_array().into_iter().flatten() {
         let uids = dropped["uids"].as_array().cloned().unwrap_or_default();
         without(&dropped["object"], "ownerReferences", &|reference| uids.contains(&reference["uid"]));
+    }
+}
+
+/// A laptop's clock may be minutes off: the API server's times are measured by the API server's clock.
+#[test]
+fn times_are_measured_by_the_clock_of_the_api_server() {
+    let trial = Trial::new("clock", "Background");
+    let cluster = trial.cluster;
+    let held = trial.config_map("held").finalizer(HOLD).create();
+    cluster.delete(&cluster.path_of(&held), Some("Background"), None);
+    let proxy = CountingProxy::start(cluster);
+    for ahead in [0, 2] {
+        let date = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(ahead);
+        let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&date).expect("a time of today");
+        let date = HeaderValue::from_str(&date).expect("a date is ASCII");
+        proxy.with(move |_| Some(Fault::Headed(DATE, date.clone())));
+        let ran = cluster.gc_with(proxy.kubeconfig(), &["explain", "cm/held", "-n", &trial.namespace]);
+        let text = ran.expect(0);
+        assert_eq!(text.contains("held is Terminating (for 2h)"), ahead > 0, "{text}");
     }
 }
 

@@ -27,7 +27,7 @@ use crate::{
         hold::{HoldView, cancel_command, let_go_command},
     },
 };
-use gc_cluster::act::Seen;
+use gc_cluster::{act::Seen, cluster::clock};
 use gc_core::{
     command_line::Kubectl,
     model::Gap,
@@ -61,7 +61,7 @@ impl Approved {
         let Approved { mut delete, plan, mut notes } = self;
         let Some(config) = delete.config.hold.clone() else { return Ok(Report::of("")) };
         let begun = Instant::now();
-        let until = jiff::Timestamp::now().checked_add(jiff::SignedDuration::try_from(config.time).unwrap_or_default());
+        let until = clock::now().checked_add(jiff::SignedDuration::try_from(config.time).unwrap_or_default());
         let until = until.unwrap_or(jiff::Timestamp::MAX);
         let shown = jiff::Timestamp::from_second(until.as_second()).unwrap_or(until).to_string();
         // What is to be known beforehand, is told beforehand, and only then.

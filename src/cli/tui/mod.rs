@@ -20,7 +20,7 @@ use crate::{
     render::escape::visible,
     tui::{Effect, Line, News, Scene, Start, State, lines as lines_of},
 };
-use gc_cluster::cluster::{Exchange, Progress};
+use gc_cluster::cluster::{Exchange, Progress, clock};
 use gc_core::{
     model::{Identity, Resource},
     server::Propagation,
@@ -118,7 +118,7 @@ fn broken() -> OperationError {
 }
 
 fn now() -> i64 {
-    jiff::Timestamp::now().as_second()
+    clock::now().as_second()
 }
 
 /// The screen while it is open.

@@ -12,7 +12,7 @@ use std::{
 
 use tokio::time::sleep_until;
 
-use crate::cluster::{Connection, LostWatch, WatchUpdates, Watches};
+use crate::cluster::{Connection, LostWatch, WatchUpdates, Watches, clock};
 use gc_core::{
     graph::OwnerGraph,
     model::{Gap, ObjectEvent, Snapshot},
@@ -295,7 +295,7 @@ impl Follower<'_> {
     /// What simulations start from now.
     fn context<'a>(&'a self, graph: &'a OwnerGraph) -> SimContext<'a> {
         let context = SimContext::new(self.snapshot, graph, self.assume);
-        let now = Some(jiff::Timestamp::now().as_second());
+        let now = Some(clock::now().as_second());
         if self.swept { context.with_manager_of_sweep(now) } else { context.with_obstacles(now) }
     }
 

@@ -13,6 +13,7 @@
 
 mod answer;
 mod cache;
+pub mod clock;
 mod connect;
 mod credentials;
 mod discovery;

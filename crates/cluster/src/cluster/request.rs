@@ -12,7 +12,7 @@ use kube::client::Body;
 
 use crate::bounded;
 
-use super::{Connection, Exchange, answer::Answer, credentials::Lease, error::Failure, retry};
+use super::{Connection, Exchange, answer::Answer, clock, credentials::Lease, error::Failure, retry};
 
 /// The largest buffer to reserve because of a Content-Length header.
 const LARGEST_RESERVE: usize = 16 << 20;
@@ -157,6 +157,7 @@ impl Connection {
             record.headers = request.headers().clone();
             let response = within(self.limits.silence, lease.send(request.map(Body::from))).await?;
             record.answered = Some((response.status(), response.headers().clone()));
+            clock::hear(response.headers());
             for warning in warnings_of(&record.method, &record.url, response.headers()) {
                 self.progress.warned(&warning);
             }

@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use http::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::AbortHandle};
 
@@ -81,8 +82,8 @@ pub enum Fault {
     Spoilt(Spoilt),
     /// The proxy forwards the request, and copies of the response body what it passes on.
     Copied(Arc<Mutex<Vec<u8>>>),
-    /// The proxy forwards the request, and calls the response this content type.
-    Typed(&'static str),
+    /// The proxy forwards the request, and gives a header of the response this value.
+    Headed(HeaderName, HeaderValue),
     /// The proxy forwards the request to this path and query instead.
     Elsewhere(String),
     /// The proxy forwards the request with pages of this many objects.

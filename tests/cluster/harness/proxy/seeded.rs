@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use http::{HeaderValue, header::CONTENT_TYPE};
 use serde_json::json;
 
 use super::{Fault, Request, Spoilt};
@@ -165,7 +166,10 @@ fn fault(sort: Sort, request: &Request, chance: &mut Chance) -> Fault {
         10 if request.query.contains("continue=") || sort == Sort::Watch => Fault::status(410, "Expired"),
         10 | 11 => raw(200, &[], ["", "{}", "null", "[]", "\"\""][chance.below(5)]),
         12 => raw(200, &OF_HTML, HTML),
-        13 => Fault::Typed(["text/html", "application/json", "application/vnd.kubernetes.protobuf"][chance.below(3)]),
+        13 => {
+            let types = ["text/html", "application/json", "application/vnd.kubernetes.protobuf"];
+            Fault::Headed(CONTENT_TYPE, HeaderValue::from_static(types[chance.below(3)]))
+        }
         14 if sort == Sort::Write => {
             let body = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
             Fault::Answer { status: 200, headers: Vec::new(), body }

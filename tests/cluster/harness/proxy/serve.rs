@@ -93,8 +93,8 @@ impl State {
                 };
                 response = response.map(|body| body.map_frame(keep).boxed_unsync());
             }
-            Some(Fault::Typed(content_type)) => {
-                response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+            Some(Fault::Headed(name, value)) => {
+                response.headers_mut().insert(name, value);
             }
             _ => {}
         }
