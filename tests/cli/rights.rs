@@ -224,6 +224,80 @@ fn what_a_spec_names_is_missing() {
     says(&on(&objects, "explain pgusers/app -n vault"), &[lacks]);
 }
 
+/// Where it is known what a controller needs, that counts, whatever it looks like, and nothing else does.
+#[test]
+fn what_a_controller_surely_needs_goes_too() {
+    let elsewhere_at = |namespace: &str, mut object: Value| {
+        object["metadata"]["namespace"] = json!(namespace);
+        object
+    };
+    let kind = ("external-secrets.io/v1alpha1", "PushSecret");
+    let mut push = held(kind, "app", "pushsecret.externalsecrets.io/finalizer", "external-secrets", json!({}));
+    push["spec"] = json!({"selector": {"secret": {"name": "source"}}, "deletionPolicy": "Delete",
+        "secretStoreRefs": [{"kind": "SecretStore", "name": "writer"}]});
+    let store = object(("external-secrets.io/v1", "SecretStore"), "writer", json!({}));
+    let source = object(("v1", "Secret"), "source", json!({}));
+    let stores = [namespace(json!({})), push, elsewhere(running("external-secrets")), source, at_ten()];
+    let with_store = [&stores[..], &[store]].concat();
+    let needs = "Deployment/external-secrets may need SecretStore/writer, which goes in this delete, too";
+    let first = "delete first, while Deployment/external-secrets has what it needs";
+    let ran = on(&with_store, "plan ns/vault");
+    says(&ran, &["DEPENDS", needs, first, "kubectl gc delete pushsecrets.external-secrets.io/app"]);
+    says_not(&ran, &["Secret/source, which"]);
+    let ran = on(&with_store, "plan secretstore/writer -n vault");
+    says(&ran, &["PushSecret/app", "stays, and may not be deletable any more: its spec names what goes"]);
+    says_not(&on(&with_store, "plan secret/source -n vault"), &["PushSecret"]);
+    says_not(&on(&with_store, "plan pushsecret/app -n vault"), &["may need"]);
+    let other = object(("external-secrets.io/v1", "SecretStore"), "other", json!({}));
+    let ran = on(&[&stores[..], &[other]].concat(), "plan pushsecret/app -n vault");
+    says(&ran, &["DEPENDS", "may need SecretStore/writer, which does not exist"]);
+
+    let kind = ("argoproj.io/v1alpha1", "Application");
+    let application = |namespace: &str| {
+        let by = "argocd-application-controller";
+        let mut application = held(kind, "shop", "resources-finalizer.argocd.argoproj.io", by, json!({}));
+        application["spec"] = json!({"project": "team", "destination": {"namespace": "shop"}});
+        elsewhere_at(namespace, application)
+    };
+    let mut argo = elsewhere_at("argocd", running("argocd-application-controller"));
+    argo["spec"]["template"] =
+        json!({"spec": {"containers": [{"name": "c", "args": ["--application-namespaces=vault"]}]}});
+    let project = elsewhere_at("argocd", object(("argoproj.io/v1alpha1", "AppProject"), "team", json!({})));
+    let other = object(("argoproj.io/v1alpha1", "AppProject"), "default", json!({}));
+    let with = |more: &[Value], line: &str| on(&[&[argo.clone(), other.clone(), at_ten()], more].concat(), line);
+    for namespace in ["argocd", "vault"] {
+        let both = [application(namespace), project.clone()];
+        let ran = with(&both, "plan appproject/team -n argocd");
+        says(&ran, &["Application/shop", "stays, and may not be deletable any more: its spec names what goes"]);
+        let alone = with(&both, &format!("plan application/shop -n {namespace}"));
+        says_not(&alone, &["AppProject", "DEPENDS"]);
+        let missing = with(&both[..1], &format!("plan application/shop -n {namespace}"));
+        says(&missing, &["DEPENDS", "may need AppProject/team, which does not exist"]);
+    }
+    let ran = with(&[application("argocd"), project], "plan appproject/team application/shop -n argocd");
+    says(&ran, &["DEPENDS", "may need AppProject/team, which goes in this delete, too", "delete first, while"]);
+
+    // Flux lets go without its ServiceAccount, and deletes nothing.
+    let mut applied = held(
+        ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
+        "apps",
+        "finalizers.fluxcd.io",
+        "kustomize-controller",
+        json!({}),
+    );
+    applied["spec"] = json!({"prune": true, "serviceAccountName": "pg"});
+    applied["status"] = json!({"inventory": {"entries": [{"id": "shop_cfg__ConfigMap", "v": "v1"}]}});
+    let labels = json!({"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "vault"});
+    let listed = elsewhere_at("shop", object(("v1", "ConfigMap"), "cfg", json!({ "labels": labels })));
+    let account = object(("v1", "ServiceAccount"), "pg", json!({}));
+    let flux = elsewhere_at("flux-system", running("kustomize-controller"));
+    let objects = [namespace(json!({})), applied, listed, account, flux, at_ten()];
+    let unless = "1 object, unless ServiceAccount/pg, as which it acts, goes first";
+    let ran = on(&objects, "plan ns/vault");
+    says(&ran, &[unless, "to have Flux delete what it applied for certain, delete first", "kustomizations"]);
+    says_not(&on(&objects, "plan kustomization/apps -n vault"), &["goes first", "for certain"]);
+}
+
 /// A workload that only may be the controller loses the right as one that is known does; another that may be it, too,
 /// keeps it.
 #[test]

@@ -292,8 +292,14 @@ enum First {
 /// What goes before a controller, that controller, whether it only loses its rights, and the namespace.
 type Before = (First, String, bool, Symbol);
 
-/// What Flux can't uninstall any more once the Namespace goes with the release's Secret (R9.38).
+/// What Flux can delete nothing for any more once the Namespace goes with the release's Secret, or with the
+/// ServiceAccount as which it acts (R9.38).
 fn uninstall_first(view: &PlanView<'_>) -> Vec<Said> {
+    let policy = |id: ObjectId| {
+        let (object, resource) = (view.snapshot.object(id), view.snapshot.resource(id));
+        let finalizers = object.finalizers.iter().map(|finalizer| view.snapshot.text(*finalizer));
+        Policy::of(&resource.group, &resource.kind, finalizers)
+    };
     let in_namespace = |outcome: &&Outcome| {
         let object = view.snapshot.object(outcome.object);
         let namespace = |target: &ObjectId| {
@@ -301,18 +307,23 @@ fn uninstall_first(view: &PlanView<'_>) -> Vec<Said> {
             target.namespace.is_empty() && target.name == object.namespace
         };
         let own = view.snapshot.namespace(outcome.object);
-        let facts = view.snapshot.facts.policy(outcome.object);
-        let resource = view.snapshot.resource(outcome.object);
-        let finalizers = object.finalizers.iter().map(|finalizer| view.snapshot.text(*finalizer));
-        Policy::of(&resource.group, &resource.kind, finalizers) == Some(Policy::HelmRelease)
+        let needs = |policy: Policy| {
+            let facts = view.snapshot.facts.policy(outcome.object);
+            facts.is_some_and(|facts| policy.needs_its_namespace(facts, own))
+        };
+        policy(outcome.object).is_some_and(needs)
             && view.effects_of(outcome.object).any(|effect| effect.may_be(EffectKind::ObjectsDeleted))
-            && facts.is_some_and(|facts| facts.released_in(own) == own)
             && view.plan.request.targets.iter().any(namespace)
     };
-    let releases = view.first_end().filter(in_namespace).take(MOST_TARGETS).map(|outcome| outcome.object);
-    let commands = releases.filter_map(|release| command_about(view, "plan", &[release]));
+    let first = view.first_end().filter(in_namespace).take(MOST_TARGETS).map(|outcome| outcome.object);
+    let first: Vec<ObjectId> = first.collect();
+    let all_releases = first.iter().all(|id| policy(*id) == Some(Policy::HelmRelease));
+    let commands = first.iter().filter_map(|object| command_about(view, "plan", &[*object]));
     let commands: Vec<Said> = commands.map(|command| Said::command(&command)).collect();
-    let text = "to have Flux uninstall it for certain, delete the HelmRelease first, and wait until it is gone:";
+    let text = match all_releases {
+        true => "to have Flux uninstall it for certain, delete the HelmRelease first, and wait until it is gone:",
+        false => "to have Flux delete what it applied for certain, delete first, and wait until that is gone:",
+    };
     let text = (!commands.is_empty()).then(|| Said::from(text));
     text.into_iter().chain(commands).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::model::{HOLD, UNCANCELLED};
 
-use super::{EffectKind, pauses::matches_pattern, policies::Policy};
+use super::{EffectKind, named::surely_needs, pauses::matches_pattern, policies::Policy};
 use EffectKind::{CleanedUp, DataLost, ExternalDeleted, LoadBalancerReleased, ObjectsDeleted};
 use When::{Asked, ClaimUnused, Elsewhere, JobDoneWithPod, Terminating, Unused, VolumeUnbound};
 
@@ -413,9 +413,12 @@ pub fn known_finalizer(finalizer: &str, group: &str, kind: &str) -> Option<&'sta
 /// internal/controller/gitrepository_controller.go:reconcileDelete).
 const NEEDS_NOTHING: &str = "finalizers.fluxcd.io";
 
-/// Whether the controller of a finalizer may need what an object of a kind names: it is in no table, or it deletes
-/// something outside of the cluster.
+/// Whether the controller of a finalizer may need what an object of a kind names: a table says so, it is in no table,
+/// or it deletes something outside of the cluster.
 pub(crate) fn may_need(finalizer: &str, group: &str, kind: &str) -> bool {
+    if surely_needs(finalizer, group, kind) {
+        return true;
+    }
     let deletes_outside = |does| matches!(does, FinalizerEffect::Acts(ExternalDeleted | DataLost, ..));
     // Kubernetes' own kinds name what others use.
     group.contains('.')

@@ -24,6 +24,7 @@ pub use named::NamedObject;
 pub use pauses::Pause;
 pub(crate) use pauses::matches_pattern;
 pub(crate) use pauses::pauses_with_its_cluster;
+pub(crate) use named::surely_needs;
 pub use policies::{Policy, PolicyEffect, PolicyFacts};
 pub use users::{KnownUsers, Naming, known_users};
 pub(crate) use users::{creates_first, hook, names_used, used};

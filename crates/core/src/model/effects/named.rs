@@ -1,4 +1,4 @@
-//! What custom resources name in their spec: their controllers may need that to remove a finalizer (R9.47).
+//! What custom resources name in their spec: their controllers need that, or may, to remove a finalizer (R9.47).
 
 use serde_json::Value;
 
@@ -10,11 +10,14 @@ sparse! {
         pub group?: String,
         /// Empty: the key tells.
         pub kind?: String,
-        /// Empty: where the object is that names it.
+        /// Empty: where the object is that names it; [`ANYWHERE`]: where its controller runs.
         pub namespace?: String,
         pub name: String,
     }
 }
+
+/// The namespace of what may be in any.
+const ANYWHERE: &str = "*";
 
 /// At most this many names of an object are kept, and they are looked for so deep.
 const MOST: usize = 16;
@@ -44,11 +47,75 @@ const OF_OTHERS: [&str; 14] = [
 const SECRET: [&str; 6] = ["secret", "credential", "password", "token", "kubeconfig", "auth"];
 const WRITTEN: [&str; 4] = ["write", "output", "target", "publish"];
 
+/// What a controller surely needs to remove its finalizer.
+struct KnownNeed {
+    of: (&'static str, &'static str),
+    /// A part of the finalizers.
+    finalizer: &'static str,
+    /// Where its objects name it.
+    path: &'static str,
+    /// Its kind, in the same group, where they don't name that.
+    kind: &'static str,
+    /// Its namespace.
+    namespace: &'static str,
+    /// The name of what is always there.
+    except: &'static str,
+}
+
+/// Nothing else that objects of these kinds name is needed.
+const KNOWN_NEEDS: &[KnownNeed] = &[
+    // external-secrets/external-secrets pkg/controllers/pushsecret/pushsecret_controller.go:DeleteSecretFromProviders
+    KnownNeed {
+        of: ("external-secrets.io", "PushSecret"),
+        finalizer: "externalsecrets.io/",
+        path: "/spec/secretStoreRefs",
+        kind: "SecretStore",
+        namespace: "",
+        except: "",
+    },
+    // argoproj/argo-cd controller/appcontroller.go:finalizeApplicationDeletion
+    KnownNeed {
+        of: ("argoproj.io", "Application"),
+        finalizer: "finalizer.argocd.argoproj.io",
+        path: "/spec/project",
+        kind: "AppProject",
+        namespace: ANYWHERE,
+        except: "default",
+    },
+];
+
+fn known_needs<'k>(group: &'k str, kind: &'k str) -> impl Iterator<Item = &'static KnownNeed> + 'k {
+    KNOWN_NEEDS.iter().filter(move |need| need.of == (group, kind))
+}
+
+/// Whether the controller of a finalizer surely needs what objects of this kind name.
+pub(crate) fn surely_needs(finalizer: &str, group: &str, kind: &str) -> bool {
+    known_needs(group, kind).any(|need| finalizer.contains(need.finalizer))
+}
+
 impl NamedObject {
-    /// What the spec of a whole object names, as far as its keys tell.
-    pub(super) fn read(object: &Value) -> Vec<NamedObject> {
+    /// What the spec of a whole object of a kind names, as far as its keys tell; where it is known what its controller
+    /// needs, that only.
+    pub(super) fn read(group: &str, kind: &str, object: &Value) -> Vec<NamedObject> {
         let mut found = Vec::new();
-        object.get("spec").into_iter().for_each(|spec| collect("", spec, DEEPEST, &mut found));
+        if known_needs(group, kind).next().is_none() {
+            object.get("spec").into_iter().for_each(|spec| collect("", spec, DEEPEST, &mut found));
+        }
+        for need in known_needs(group, kind) {
+            let value = object.pointer(need.path).unwrap_or(&Value::Null);
+            for value in value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice).iter().take(MOST) {
+                let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+                let kind = text("kind").unwrap_or(need.kind).to_owned();
+                let name = value.as_str().or_else(|| text("name")).filter(|name| is_name(name));
+                let name = name.filter(|name| *name != need.except);
+                found.extend(name.map(|name| NamedObject {
+                    kind,
+                    namespace: need.namespace.to_owned(),
+                    name: name.to_owned(),
+                    ..NamedObject::default()
+                }));
+            }
+        }
         found
     }
 
@@ -59,6 +126,11 @@ impl NamedObject {
             object.get(key).into_iter().for_each(|value| collect_listed(value, false, DEEPEST, &mut found));
         }
         found
+    }
+
+    /// Whether it may be in any namespace.
+    pub(crate) fn is_anywhere(&self) -> bool {
+        self.namespace == ANYWHERE
     }
 
     /// Whether it may be an object of another kind in the same group.
@@ -196,7 +268,7 @@ mod tests {
     #[test]
     fn references_are_told_by_their_keys() {
         let named = |spec: Value| {
-            let named = NamedObject::read(&json!({ "spec": spec })).into_iter();
+            let named = NamedObject::read("acme.io", "Database", &json!({ "spec": spec })).into_iter();
             named.map(|it| format!("{} {}/{}/{}", it.key, it.kind, it.namespace, it.name)).collect::<Vec<_>>()
         };
         assert_eq!(named(json!({"providerRef": {"name": "aws"}})), ["providerRef //aws"]);
@@ -221,6 +293,23 @@ mod tests {
         let mut deep = json!({"secretName": "deep"});
         (0..100).for_each(|_| deep = json!([{ "a": deep }]));
         assert!(named(deep).is_empty());
+    }
+
+    #[test]
+    fn where_it_is_known_only_that_is_needed() {
+        let named = |(group, kind), spec: Value| {
+            let named = NamedObject::read(group, kind, &json!({ "spec": spec })).into_iter();
+            named.map(|it| format!("{}/{}", it.kind, it.name)).collect::<Vec<_>>()
+        };
+        let stores = json!([{"name": "vault"}, {"name": "all", "kind": "ClusterSecretStore"}, {"labelSelector": {}}]);
+        let push = json!({"secretStoreRefs": stores, "selector": {"secret": {"name": "source"}}});
+        assert_eq!(named(KNOWN_NEEDS[0].of, push), ["SecretStore/vault", "ClusterSecretStore/all"]);
+        let application = json!({"project": "shop", "source": {"tokenSecret": "other"}});
+        assert_eq!(named(KNOWN_NEEDS[1].of, application), ["AppProject/shop"]);
+        assert!(named(KNOWN_NEEDS[1].of, json!({"project": "default"})).is_empty());
+        assert!(named(KNOWN_NEEDS[1].of, json!({})).is_empty());
+        assert!(surely_needs("resources-finalizer.argocd.argoproj.io/background", "argoproj.io", "Application"));
+        assert!(!surely_needs("acme.io/audit", "argoproj.io", "Application"));
     }
 
     #[test]

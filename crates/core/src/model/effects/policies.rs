@@ -372,6 +372,19 @@ impl Policy {
 
     /// Whether nothing that its object says keeps its controller from that.
     pub(crate) fn always_acts(self) -> bool {
+    /// Whether Flux lets go without deleting what is elsewhere, if the ServiceAccount is gone as which it acts.
+    pub(crate) fn loses_with_account(self, facts: &PolicyFacts, own: &str) -> bool {
+        let is_elsewhere = |inventory: &Inventory| inventory.objects.iter().any(|named| named.namespace != own);
+        let deletes_elsewhere = || facts.inventory.as_deref().is_none_or(is_elsewhere);
+        matches!(self, Policy::Kustomization | Policy::HelmRelease) && facts.account().is_some() && deletes_elsewhere()
+    }
+
+    /// Whether Flux deletes nothing without what is in the namespace of its object: the Secret of a release, or the
+    /// ServiceAccount as which it acts.
+    pub fn needs_its_namespace(self, facts: &PolicyFacts, own: &str) -> bool {
+        self == Policy::HelmRelease && facts.released_in(own) == own || self.loses_with_account(facts, own)
+    }
+
         self.reads() == (&[], None)
     }
 
@@ -480,7 +493,7 @@ impl PolicyFacts {
         let (pause, uses) = (Pause::read(finalizers, object), names_used(group, kind, object));
         let may_need = |finalizer: &&str| may_need(finalizer, group, kind);
         let needs = finalizers.iter().any(may_need);
-        let names = if needs { NamedObject::read(object) } else { Vec::new() };
+        let names = if needs { NamedObject::read(group, kind, object) } else { Vec::new() };
         let lists = if needs && policy.is_none() { NamedObject::read_lists(object) } else { Vec::new() };
         let mut facts = PolicyFacts { pause, uses, names, lists, ..facts };
         match (group, kind) {

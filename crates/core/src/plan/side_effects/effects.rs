@@ -219,13 +219,6 @@ impl SideEffects<'_, '_> {
             _ => None,
         };
         match of_namespace.or(says) {
-            Some(PolicyEffect::Act("")) if policy == Policy::HelmRelease && self.goes_with_release(object) => {
-                self.add(
-                    object,
-                    kind,
-                    format!("{message}, unless its Secret, which goes with the Namespace, goes first"),
-                );
-            }
             None if policy.always_acts() => {
                 self.needs.facts.insert(object);
                 self.add(object, kind, format!("{message}; which those are could not be read"));
@@ -238,7 +231,9 @@ impl SideEffects<'_, '_> {
             Some(PolicyEffect::Act("")) => {
                 let inventory = facts.and_then(|facts| facts.inventory.as_deref());
                 let listed = inventory.map(|inventory| listed(self.context.snapshot, inventory)).unwrap_or_default();
-                self.add(object, kind, format!("{message}{listed}"));
+                let needed = self.goes_with(object, policy);
+                let unless = needed.map(|needed| format!(", unless {needed}, goes first")).unwrap_or_default();
+                self.add(object, kind, format!("{message}{listed}{unless}"));
             }
             Some(PolicyEffect::Act(unless)) => self.add(object, kind, format!("{message}, {unless}")),
             Some(PolicyEffect::Keep(why)) => {
@@ -252,11 +247,18 @@ impl SideEffects<'_, '_> {
         }
     }
 
-    /// Whether a HelmRelease goes with its Namespace, in which Helm keeps the release.
-    fn goes_with_release(&self, object: ObjectId) -> bool {
-        let own = self.context.snapshot.namespace(object);
-        let facts = self.context.snapshot.facts.policy(object);
-        facts.is_some_and(|facts| facts.released_in(own) == own) && self.in_deleted_namespace(object)
+    /// What goes with an object that Flux can delete nothing without: the Secret in which Helm keeps the release, and
+    /// the ServiceAccount as which Flux acts.
+    fn goes_with(&self, object: ObjectId, policy: Policy) -> Option<String> {
+        let snapshot = self.context.snapshot;
+        let (own, facts) = (snapshot.namespace(object), snapshot.facts.policy(object)?);
+        let has_release = policy == Policy::HelmRelease && facts.released_in(own) == own;
+        if has_release && self.in_deleted_namespace(object) {
+            return Some("its Secret, which goes with the Namespace".to_owned());
+        }
+        let account = self.context.account_of(object, facts.account()?)?.object()?;
+        let goes = policy.loses_with_account(facts, own) && self.survival(account) == Survival::Removed;
+        goes.then(|| format!("{}, as which it acts", snapshot.short_name(account)))
     }
 
     /// What the Namespace of an object says that ACK deletes with it (aws-controllers-k8s/runtime

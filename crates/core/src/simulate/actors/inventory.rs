@@ -47,7 +47,7 @@ impl SimContext<'_> {
     }
 
     /// Whether a ServiceAccount in the namespace of an object exists.
-    pub(in crate::simulate) fn account_of(&self, object: ObjectId, name: &str) -> Option<Presence> {
+    pub(crate) fn account_of(&self, object: ObjectId, name: &str) -> Option<Presence> {
         let namespace = self.snapshot.text(self.snapshot.object(object).namespace);
         Some(self.snapshot.look_up_named(self.built_in.accounts?, namespace, name))
     }

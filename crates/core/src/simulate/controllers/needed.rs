@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     model::{
         ObjectId, Presence, ResourceId, Snapshot, Symbol,
-        effects::{NamedObject, known_finalizer, known_users, may_need},
+        effects::{NamedObject, known_finalizer, known_users, may_need, surely_needs},
     },
     simulate::{context::SimContext, needs::Needs, state::Liveness},
     wording::some_of,
@@ -60,9 +60,10 @@ impl SimContext<'_> {
         });
         let names = if may_need(text, group, kind) { facts.names.as_slice() } else { &[] };
         // Of the others, the tables say what keeps them.
-        let is_known = known_finalizer(text, group, kind).is_some();
+        let is_sure = surely_needs(text, group, kind);
+        let is_known = known_finalizer(text, group, kind).is_some() && !is_sure;
         let names = names.iter().filter(|named| !is_known || named.is_secret());
-        account.into_iter().chain(names.filter_map(|named| self.named(object, named))).collect()
+        account.into_iter().chain(names.filter_map(|named| self.named(object, named, is_sure))).collect()
     }
 
     /// Asks for what an object names, if the controller of a finalizer may need that.
@@ -78,13 +79,21 @@ impl SimContext<'_> {
             let mut index: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
             for (by, _) in self.snapshot.objects() {
                 let names = self.snapshot.facts.policy(by).map_or(&[][..], |facts| &facts.names);
-                for id in names.iter().filter_map(|named| self.named(by, named)?.id) {
+                let is_sure = !names.is_empty() && self.surely_needs(by);
+                for id in names.iter().filter_map(|named| self.named(by, named, is_sure)?.id) {
                     index.entry(id).or_default().push(by);
                 }
             }
             index
         });
         index.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the controller of one of its finalizers surely needs what an object names.
+    fn surely_needs(&self, object: ObjectId) -> bool {
+        let kind = self.snapshot.resource(object);
+        let is_sure = |finalizer: &Symbol| surely_needs(self.snapshot.text(*finalizer), &kind.group, &kind.kind);
+        self.snapshot.object(object).finalizers.iter().any(is_sure)
     }
 
     /// Asks for what may name one of these objects: most of that is where the object is. Where there is much, nothing
@@ -112,11 +121,12 @@ impl SimContext<'_> {
     }
 
     /// The object that another names, or surely names though it doesn't exist, if that matters to the other's
-    /// controller.
-    fn named(&self, by: ObjectId, named: &NamedObject) -> Option<Needed> {
+    /// controller, or if its controller surely needs that.
+    fn named(&self, by: ObjectId, named: &NamedObject, is_needed: bool) -> Option<Needed> {
         let snapshot = self.snapshot;
         let namespace = match named.namespace.as_str() {
             "" => snapshot.namespace(by),
+            _ if named.is_anywhere() => snapshot.namespace(by),
             other => other,
         };
         let own = snapshot.resource(by);
@@ -135,9 +145,18 @@ impl SimContext<'_> {
                 continue;
             }
             let is_sure = if is_secret { named.is_secret() } else { named.is(&resource.kind) };
-            match snapshot.look_up_named(kind, place, &named.name) {
+            let found = match snapshot.look_up_named(kind, place, &named.name) {
+                Presence::Present(id) => Presence::Present(id),
+                _ if named.is_anywhere() => self.look_up_anywhere(kind, &named.name),
+                found => found,
+            };
+            match found {
                 Presence::Present(id) => {
-                    let matters = if is_secret { !self.is_kin(by, id) } else { self.is_relied_on(by, id) };
+                    let matters = match is_secret {
+                        _ if is_needed => by != id,
+                        true => !self.is_kin(by, id),
+                        false => self.is_relied_on(by, id),
+                    };
                     return matters.then(|| Needed {
                         name: snapshot.located(id, Some(snapshot.namespace(by))),
                         id: Some(id),
@@ -152,6 +171,16 @@ impl SimContext<'_> {
             }
         }
         missing
+    }
+
+    /// The only object of a kind with this name, in whichever namespace it is.
+    fn look_up_anywhere(&self, kind: ResourceId, name: &str) -> Presence {
+        let mut found = self.of_resource(kind).iter().copied().filter(|id| self.snapshot.name(*id) == name);
+        match (found.next(), found.next()) {
+            (Some(id), None) => Presence::Present(id),
+            (None, _) if self.snapshot.covers(kind, None) => Presence::Absent,
+            _ => Presence::Unknown,
+        }
     }
 
     /// Whether one of two objects owns the other, or both have an owner in common: their controllers know of both.
