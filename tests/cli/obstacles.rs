@@ -1,10 +1,11 @@
 //! What is in the way of a delete, and what a delete takes down itself, as a dump shows it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
-    agree::says_not,
+    agree::{dead_webhook, object, on, running, says, says_not},
     doctor::IDLE,
+    field::{at_ten, namespace},
     run::{gc, run_with, with_input, words},
 };
 
@@ -433,4 +434,96 @@ fn a_sweep_that_a_policy_refuses_is_not_offered() {
     let [warn, start] = ["let the policy warn", "then start the controller manager"]
         .map(|words| ran.out.find(words).unwrap_or_else(|| panic!("{words:?} is not in {ran}")));
     assert!(policy < manager && warn < start, "{ran}");
+}
+
+/// R9.48: a value refuses a delete only where the webhook of its product is asked, and the plan says which value, and
+/// what lifts it. What it is in stays with it.
+#[test]
+fn values_that_protect_refuse_where_their_webhook_is_asked() {
+    let webhook = |name: &str, group: &str, resource: &str| {
+        let mut webhook = dead_webhook(group, resource);
+        webhook["metadata"]["name"] = json!(name);
+        webhook["webhooks"][0]["name"] = json!(format!("x.{name}"));
+        webhook["webhooks"][0]["clientConfig"] = json!({"url": "https://10.0.0.1/check"});
+        webhook
+    };
+    let marked = |mut object: Value, field: &str, key: &str, value: &str| {
+        object["metadata"][field] = json!({ key: value });
+        object
+    };
+    let kruise = "policy.kruise.io/delete-protection";
+    let service = marked(object(("v1", "Service"), "web", json!({})), "labels", kruise, "Always");
+    let hive = object(("hive.openshift.io/v1", "ClusterDeployment"), "east", json!({}));
+    let hive = marked(hive, "annotations", "hive.openshift.io/protected-delete", "true");
+    let bucket = object!(("s3.aws.upbound.io/v1", "Bucket"), "logs", {"labels": {"crossplane.io/in-use": "true"}});
+    let usage = object!(("protection.crossplane.io/v1beta1", "ClusterUsage"), "logs", {"namespace": null});
+    let crossplane = webhook("nousages.protection.crossplane.io", "*", "*");
+    let cases = [
+        (
+            service.clone(),
+            webhook("kruise-validating", "", "services"),
+            "services/web -n vault",
+            "Service/web: its label policy.kruise.io/delete-protection is Always",
+            r#"'{"metadata":{"labels":{"policy.kruise.io/delete-protection":null}}}'"#,
+        ),
+        (
+            hive,
+            webhook("v.admission.hive.openshift.io", "hive.openshift.io", "clusterdeployments"),
+            "clusterdeployments/east -n vault",
+            "ClusterDeployment/east: its annotation hive.openshift.io/protected-delete is true",
+            r#"'{"metadata":{"annotations":{"hive.openshift.io/protected-delete":null}}}'"#,
+        ),
+        (
+            bucket.clone(),
+            crossplane.clone(),
+            "bucket/logs -n vault",
+            "Bucket/logs: its label crossplane.io/in-use is true",
+            "kubectl get clusterusages.protection.crossplane.io --all-namespaces",
+        ),
+    ];
+    for (object, webhook, target, says_it, lifts) in cases {
+        let others = [usage.clone(), namespace(json!({})), at_ten()];
+        let with = |webhook: &[Value], what: &str| {
+            on(&[&[object.clone()], &others[..], webhook].concat(), &format!("plan {what}"))
+        };
+        let ran = with(std::slice::from_ref(&webhook), target);
+        says(&ran, &["REFUSED: ", says_it, lifts]);
+        says_not(&ran, &["allows these deletes"]);
+        assert_eq!(ran.code, 2, "{ran}");
+        let within = with(std::slice::from_ref(&webhook), "ns/vault");
+        says(&within, &["STUCK: ", says_it]);
+        // Without the webhook, or with another's, it is only a value.
+        says_not(&with(&[], target), &["REFUSED", says_it]);
+        let mut other = webhook.clone();
+        other["metadata"]["name"] = json!("other");
+        other["webhooks"][0]["name"] = json!("other.bank.dev");
+        says_not(&with(&[other], target), &["REFUSED", says_it]);
+    }
+    // Nothing uses it any more, and what uses it goes first.
+    says_not(&on(&[bucket, crossplane, at_ten()], "plan bucket/logs -n vault"), &["REFUSED"]);
+
+    // `Cascading` protects what has something.
+    let only = |value: &str, replicas: i64| {
+        let mut web = marked(running("web"), "labels", kruise, value);
+        web["spec"]["replicas"] = json!(replicas);
+        let webhook = webhook("kruise-validating", "apps", "deployments");
+        on(&[web, webhook, namespace(json!({})), at_ten()], "plan deploy/web -n vault")
+    };
+    says(&only("Cascading", 1), &["REFUSED: "]);
+    says(&only("Always", 0), &["REFUSED: "]);
+    says_not(&only("Cascading", 0), &["REFUSED"]);
+
+    // Gardener's own API server refuses what nobody has confirmed.
+    let shoot = object(("core.gardener.cloud/v1beta1", "Shoot"), "east", json!({}));
+    let ran = on(&[shoot.clone(), at_ten()], "plan shoot/east -n vault");
+    says(&ran, &["REFUSED: ", "its annotation confirmation.gardener.cloud/deletion is not true, and its API server"]);
+    says(&ran, &[r#"'{"metadata":{"annotations":{"confirmation.gardener.cloud/deletion":"true"}}}'"#]);
+    let confirmed = marked(shoot, "annotations", "confirmation.gardener.cloud/deletion", "true");
+    says_not(&on(&[confirmed, at_ten()], "plan shoot/east -n vault"), &["REFUSED"]);
+
+    // What is stuck for it says so.
+    let mut going = namespace(json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}));
+    going["status"]["phase"] = json!("Terminating");
+    let objects = [service, webhook("kruise-validating", "", "services"), going, at_ten()];
+    says(&on(&objects, "explain ns/vault"), &["protected: its label policy.kruise.io/delete-protection is Always"]);
 }

@@ -400,8 +400,8 @@ fn for_ever(view: &ExplainView<'_>, explanation: &Explanation) -> String {
 fn is_all_known(view: &ExplainView<'_>, explanation: &Explanation) -> bool {
     let is_known = |line: &&Waiting| {
         let refused = |holder: &BlockedBy| {
-            use BlockedBy::{Api, Policy, Said, Schema, Unseen, Webhook};
-            matches!(holder, Webhook(..) | Policy(_) | Schema(_) | Api(_) | Said | Unseen)
+            use BlockedBy::{Api, Guard, Policy, Said, Schema, Unseen, Webhook};
+            matches!(holder, Webhook(..) | Policy(_) | Guard(..) | Schema(_) | Api(_) | Said | Unseen)
         };
         // R9.40: once it is deleted, the controller of what it uses goes on.
         let keeps = |above: &Waiting| {

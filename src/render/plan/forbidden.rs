@@ -7,9 +7,9 @@ use serde_json::json;
 use gc_core::{
     command_line::{SEE_MANAGER, ShellCommand},
     doctor::policies::way_past,
-    model::{ObjectId, ResourceId, Snapshot, facts::Webhook, gaps::in_words},
+    model::{ObjectId, ResourceId, Snapshot, effects::Guard, facts::Webhook, gaps::in_words},
     plan::{EffectClass, Gate, GateViolation, VerdictResult},
-    simulate::{Obstacle, ObstacleKind},
+    simulate::{Obstacle, ObstacleKind, obstacles::is_on},
     wording::{count, some_of, thousands},
 };
 
@@ -229,6 +229,16 @@ pub(super) fn describe_obstacle(view: &PlanView<'_>, obstacle: &Obstacle) -> Str
             snapshot.short_name(binding),
             if *taken_down { "writes" } else { "deletes and changes" },
         ),
+        ObstacleKind::DeleteProtected { by, guard } => {
+            let protected: Vec<ObjectId> = protected(view, obstacle, guard).collect();
+            let names = some_of(protected.iter().map(|id| snapshot.short_name(*id)), NAMED);
+            let refuses = match protected.contains(&by) {
+                true => "its API server refuses".to_owned(),
+                false => format!("a webhook of {name} refuses"),
+            };
+            let stay = if prevents.len() > protected.len() { stay } else { String::new() };
+            format!("{names}: {why}, and {refuses} to delete what says so.{stay}")
+        }
         ObstacleKind::SchemaRefuses { .. } => format!(
             "the API server refuses every change of objects that no longer satisfy the schema of {name}: {why}. The \
              collector can't remove their finalizers or references.{stay}"
@@ -243,6 +253,25 @@ pub(super) fn describe_obstacle(view: &PlanView<'_>, obstacle: &Obstacle) -> Str
              read in another version than they are stored in, and {name} can't be deleted.{stay}"
         ),
     }
+}
+
+/// Of what an obstacle prevents, what has the value for which it may not be deleted.
+fn protected<'v>(
+    view: &'v PlanView<'_>,
+    obstacle: &'v Obstacle,
+    guard: &'static Guard,
+) -> impl Iterator<Item = ObjectId> + 'v {
+    obstacle
+        .prevents
+        .iter()
+        .copied()
+        .filter(move |id| guard.may_be_on(view.snapshot.resource(*id)) && is_on(view.snapshot, *id, guard))
+}
+
+/// What lets an object go.
+fn lift(view: &PlanView<'_>, guard: &Guard, object: ObjectId) -> Option<ShellCommand> {
+    let facts = view.snapshot.facts.policy(object);
+    view.commands().merge(object, &guard.lifted(|field| facts.is_some_and(|facts| facts.has(field)))?)
 }
 
 fn resources(snapshot: &Snapshot, obstacle: &Obstacle) -> String {
@@ -282,6 +311,10 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
              and keep a copy:"
         }
         (ObstacleKind::PolicyRefuses { lacks_parameters, .. }, _) => way_past(lacks_parameters).0,
+        (ObstacleKind::DeleteProtected { guard, .. }, _) if guard.while_any.is_empty() => {
+            "somebody protected it on purpose; to let it go nevertheless:"
+        }
+        (ObstacleKind::DeleteProtected { .. }, _) => "delete first what uses it; who that is:",
         (ObstacleKind::ConversionBroken { .. }, _) => {
             "if it is no longer needed, let the API server convert them, which changes nothing but their version:"
         }
@@ -313,6 +346,17 @@ pub(super) fn commands(view: &PlanView<'_>, obstacle: &Obstacle) -> Vec<ShellCom
         }
         ObstacleKind::PolicyRefuses { binding, lacks_parameters, .. } => {
             commands.merge(binding, &way_past(lacks_parameters).1).into_iter().collect()
+        }
+        ObstacleKind::DeleteProtected { guard, .. } if !guard.while_any.is_empty() => {
+            let kinds = guard.while_any.iter().filter_map(|(group, kind)| {
+                let kind = snapshot.resources.by_group_kind(group, kind)?;
+                Some(snapshot.resources.get(kind).full_name())
+            });
+            let kinds: Vec<String> = kinds.collect();
+            vec![view.kubectl.verb("get").args([kinds.join(",").as_str(), "--all-namespaces"])]
+        }
+        ObstacleKind::DeleteProtected { guard, .. } => {
+            protected(view, obstacle, guard).take(NAMED).filter_map(|id| lift(view, guard, id)).collect()
         }
         ObstacleKind::ConversionBroken { definition } => {
             let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});

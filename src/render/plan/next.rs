@@ -538,7 +538,11 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
                     }
                 }
                 // The obstacle's own remedy says more.
-                BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_) | BlockedBy::Api(_) => {}
+                BlockedBy::Webhook(..)
+                | BlockedBy::Policy(_)
+                | BlockedBy::Guard(..)
+                | BlockedBy::Schema(_)
+                | BlockedBy::Api(_) => {}
                 BlockedBy::Said | BlockedBy::Unseen => said.extend(explain_what_waits(view)),
             }
             if texts(&said) >= NAMED_CAUSES {

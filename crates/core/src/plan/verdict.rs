@@ -91,7 +91,9 @@ impl ReasonKind {
         match kind {
             ObstacleKind::ControllersAway { .. } => ReasonKind::Collector,
             ObstacleKind::WebhookUnreachable { .. } | ObstacleKind::ConversionBroken { .. } => ReasonKind::Webhook,
-            ObstacleKind::PolicyRefuses { .. } | ObstacleKind::SchemaRefuses { .. } => ReasonKind::Admission,
+            ObstacleKind::PolicyRefuses { .. }
+            | ObstacleKind::SchemaRefuses { .. }
+            | ObstacleKind::DeleteProtected { .. } => ReasonKind::Admission,
             ObstacleKind::ApiUnavailable { .. } => ReasonKind::Api,
         }
     }

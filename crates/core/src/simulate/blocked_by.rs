@@ -32,15 +32,16 @@ impl BlockedBy {
                 .webhooks(configuration)
                 .and_then(|facts| facts.webhooks.get(place as usize))
                 .map_or("webhook", |webhook| &webhook.name),
-            BlockedBy::Policy(object) | BlockedBy::Schema(object) | BlockedBy::Api(object) => {
-                snapshot.text(snapshot.object(object).name)
-            }
+            BlockedBy::Policy(object)
+            | BlockedBy::Schema(object)
+            | BlockedBy::Api(object)
+            | BlockedBy::Guard(object, _) => snapshot.text(snapshot.object(object).name),
         }
     }
 
     /// Whether it makes the API server refuse the write that is left to do.
     pub fn refuses(self) -> bool {
-        matches!(self, BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_))
+        matches!(self, BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_) | BlockedBy::Guard(..))
     }
 
     pub fn is_kubelet(self) -> bool {
@@ -133,6 +134,7 @@ impl BlockedBy {
             }
             BlockedBy::Webhook(..) => format!("webhook {} must allow it and does not answer", self.name(snapshot)),
             BlockedBy::Policy(_) => format!("the policy {} refuses it", self.name(snapshot)),
+            BlockedBy::Guard(_, guard) => format!("protected: {}", guard.says()),
             BlockedBy::Schema(_) => format!("the schema of {} refuses it", self.name(snapshot)),
             BlockedBy::Api(_) => format!("APIService {} does not answer", self.name(snapshot)),
             BlockedBy::Said => {
@@ -187,6 +189,7 @@ impl BlockedBy {
             BlockedBy::Unreadable(_) => Clause::Other(format!("{} can be listed again", self.name(snapshot))),
             BlockedBy::Webhook(..) => Clause::Other(format!("the webhook {} answers", self.name(snapshot))),
             BlockedBy::Policy(_) => Clause::Other(format!("the policy {} allows it", self.name(snapshot))),
+            BlockedBy::Guard(..) => Clause::Other("somebody lifts its protection".to_owned()),
             BlockedBy::Schema(_) => Clause::Other(format!("the schema of {} allows it", self.name(snapshot))),
             BlockedBy::Api(_) => Clause::Other(format!("the API {} answers", self.name(snapshot))),
             BlockedBy::Unseen => Clause::Other("the namespace controller removes it".to_owned()),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use strum::IntoStaticStr;
 
-use crate::model::{ObjectId, Symbol};
+use crate::model::{ObjectId, Symbol, effects::Guard};
 
 /// What blocks an object, apart from the objects that it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +21,9 @@ pub enum BlockedBy {
     Webhook(ObjectId, u32),
     /// A ValidatingAdmissionPolicy that refuses the write that is left to do.
     Policy(ObjectId),
+    /// A value of the object, for which a webhook of this configuration refuses the DELETE that is left to do, or the
+    /// object's API server (R9.48).
+    Guard(ObjectId, &'static Guard),
     /// A CustomResourceDefinition whose schema refuses the write that is left to do (R1.36).
     Schema(ObjectId),
     /// An APIService whose API doesn't answer, so that a Namespace can't be emptied.

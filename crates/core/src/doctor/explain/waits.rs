@@ -284,6 +284,7 @@ fn holds(case: &Case<'_>, wanted: &mut Needs, object: ObjectId, holder: BlockedB
         BlockedBy::Unreadable(_)
         | BlockedBy::Webhook(..)
         | BlockedBy::Policy(_)
+        | BlockedBy::Guard(..)
         | BlockedBy::Schema(_)
         | BlockedBy::Api(_)
         | BlockedBy::Said

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::policies::Policy;
+use super::{
+    guards::{CONFIRMED, HIVE},
+    policies::Policy,
+};
 use crate::model::Propagation;
 
 /// The label that helm-controller gives to what a HelmRelease installs: the name of that.
@@ -376,8 +379,13 @@ fn of_flux(id: &str) -> Option<InventoryObject> {
     Some(object).filter(|object| !object.kind.is_empty() && !object.name.is_empty())
 }
 
+/// Whether Go's `strconv.ParseBool` reads this as true.
+fn is_true(value: &str) -> bool {
+    matches!(value, "1" | "t" | "T" | "true" | "TRUE" | "True")
+}
+
 /// Which controllers leave an object alone when they delete what their inventories name, because an annotation of it
-/// says so.
+/// says so; and whether one protects it from every delete, or confirms that (R9.48).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Spared(u8);
 
@@ -386,6 +394,8 @@ impl Spared {
     const BY_FLUX: Spared = Spared(2);
     const BY_HELM: Spared = Spared(4);
     const BY_ALTINITY: Spared = Spared(8);
+    const PROTECTED: Spared = Spared(16);
+    const CONFIRMED: Spared = Spared(32);
 
     const SYNC_OPTIONS: &str = "argocd.argoproj.io/sync-options";
     const HELM: &str = "helm.sh/resource-policy";
@@ -396,7 +406,7 @@ impl Spared {
 
     /// Whether an annotation may spare its object.
     pub fn is_said_by(key: &str) -> bool {
-        [Self::SYNC_OPTIONS, Self::HELM, Self::PRUNE, Self::RECONCILE, Self::APPLY].contains(&key)
+        [Self::SYNC_OPTIONS, Self::HELM, Self::PRUNE, Self::RECONCILE, Self::APPLY, HIVE, CONFIRMED].contains(&key)
     }
 
     /// Heeds an annotation.
@@ -405,6 +415,8 @@ impl Spared {
         let by = match key {
             Self::SYNC_OPTIONS if lists("Delete=false") => Self::BY_ARGO_CD.0,
             Self::HELM if lists("keep") => Self::BY_ARGO_CD.0 | Self::BY_HELM.0,
+            HIVE if is_true(value) => Self::PROTECTED.0,
+            CONFIRMED if is_true(value) => Self::CONFIRMED.0,
             _ => return self.heed_label(key, value),
         };
         self.0 |= by;
@@ -435,12 +447,24 @@ impl Spared {
         self.0 & by.0 != 0
     }
 
+    /// Whether Hive's webhook refuses to delete it.
+    pub(crate) fn is_protected(self) -> bool {
+        self.0 & Self::PROTECTED.0 != 0
+    }
+
+    /// Whether Gardener lets it be deleted.
+    pub(crate) fn is_confirmed(self) -> bool {
+        self.0 & Self::CONFIRMED.0 != 0
+    }
+
     /// Annotations that say the same.
     pub fn annotations(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let all = [
             (Self::BY_ARGO_CD, Self::SYNC_OPTIONS, "Delete=false"),
             (Self::BY_FLUX, Self::PRUNE, "disabled"),
             (Self::BY_HELM, Self::HELM, "keep"),
+            (Self::PROTECTED, HIVE, "true"),
+            (Self::CONFIRMED, CONFIRMED, "true"),
         ];
         all.into_iter().filter(move |(by, ..)| self.0 & by.0 != 0).map(|(_, key, value)| (key, value))
     }

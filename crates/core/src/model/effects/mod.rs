@@ -5,6 +5,7 @@
 
 mod add_ons;
 pub mod finalizers;
+mod guards;
 mod inventory;
 mod named;
 mod pauses;
@@ -20,6 +21,8 @@ pub use add_ons::{AddOn, add_on};
 pub(crate) use add_ons::{is_of_another, is_within};
 pub use finalizers::known_finalizer;
 pub(crate) use finalizers::{is_of_a_group, may_need};
+pub use guards::Guard;
+pub(crate) use guards::GuardValue;
 pub use named::NamedObject;
 pub use pauses::Pause;
 pub(crate) use pauses::matches_pattern;

@@ -571,6 +571,11 @@ impl PolicyFacts {
 mod tests {
     use super::*;
 
+    /// Whether this field of its spec was set.
+    pub fn has(&self, field: &str) -> bool {
+        self.get(&format!("spec.{field}")).is_some()
+    }
+
     /// Why a controller keeps the external resource of an object; `None` if it doesn't.
     fn kept(policy: Policy, object: &Value) -> Option<&'static str> {
         match policy.says(&policy.read(object)) {

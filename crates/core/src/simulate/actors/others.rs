@@ -103,6 +103,7 @@ impl World<'_, '_> {
             | BlockedBy::Unreadable(_)
             | BlockedBy::Webhook(..)
             | BlockedBy::Policy(_)
+            | BlockedBy::Guard(..)
             | BlockedBy::Schema(_)
             | BlockedBy::Api(_) => false,
         }

@@ -75,6 +75,7 @@ impl World<'_, '_> {
                         of_policy(bound, refuses.is_some_and(Refuses::lacks_parameters))
                     }
                     RefusedBy::Schema(definition) => ObstacleKind::SchemaRefuses { definition },
+                    RefusedBy::Guard(by, guard) => ObstacleKind::DeleteProtected { by, guard },
                 };
                 if let Some(known) = found.get_mut(&kind) {
                     known.prevents.push(object);
@@ -89,6 +90,7 @@ impl World<'_, '_> {
                         let refuses = admission.policies[policy as usize].refuses(context, object, |_| true);
                         (refuses.map(Refuses::why).unwrap_or_default(), None)
                     }
+                    RefusedBy::Guard(_, guard) => (guard.says(), None),
                     RefusedBy::Schema(_) => {
                         (context.snapshot.schema_fault(object).unwrap_or_default().to_owned(), None)
                     }

@@ -7,6 +7,7 @@ mod admission;
 mod apis;
 mod backend;
 mod found;
+mod guards;
 mod heeded;
 mod policies;
 mod refused;
@@ -23,6 +24,7 @@ use super::{context::SimContext, liveness::of_controller_manager, needs::Needs, 
 pub(crate) use admission::{selects_namespace, webhook_calls};
 pub use backend::reach;
 pub(crate) use backend::{behind, why_unreachable};
+pub use guards::is_on;
 pub use heeded::Operation;
 pub(crate) use heeded::{BoundPolicy, Called, Lack, Obstacles, Reach, WebhookCall};
 pub(crate) use policies::{Refuses, bound_policies};

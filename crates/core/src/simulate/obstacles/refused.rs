@@ -113,6 +113,9 @@ impl World<'_, '_> {
             self.doubt_conversion(definition, &[object]);
         }
         judged.refused.extend(self.refused_by_schema(object, operation).map(RefusedBy::Schema));
+        let guards = if operation.deletes() { self.guards_on(object) } else { Vec::new() };
+        let built_in = guards.iter().filter(|guard| guard.is_built_in());
+        judged.refused.extend(built_in.map(|guard| RefusedBy::Guard(object, guard)));
         if obstacles.admission.unread {
             judged.assume(Assumption::AdmissionUnread);
         }
@@ -124,6 +127,11 @@ impl World<'_, '_> {
             }
             let (reach, needs) = hook.reach(context);
             self.obstacle_needs.add(needs);
+            let heeded = guards.iter().copied().find(|guard| called == Called::Yes && hook.heeds(context, guard));
+            if let Some(guard) = heeded.filter(|_| !self.is_unreachable(reach)) {
+                judged.refused.push(RefusedBy::Guard(hook.call.configuration, guard));
+                continue;
+            }
             match (self.is_unreachable(reach), hook.call.webhook.required, called) {
                 (true, true, Called::Yes) => judged.refused.push(RefusedBy::Hook(*place)),
                 (true, false, _) => {}
@@ -193,6 +201,7 @@ impl World<'_, '_> {
             }
             RefusedBy::Policy(place) => BlockedBy::Policy(admission.policies[place as usize].policy),
             RefusedBy::Schema(definition) => BlockedBy::Schema(definition),
+            RefusedBy::Guard(by, guard) => BlockedBy::Guard(by, guard),
         })
     }
 

@@ -29,7 +29,9 @@ impl World<'_, '_> {
         let present = context.present();
         self.obstacle_needs.add(&present.needs);
         let kept = present.kept_by(|by| match by {
-            BlockedBy::Webhook(object, _) | BlockedBy::Api(object) => lost.contains(&object),
+            BlockedBy::Webhook(object, _) | BlockedBy::Api(object) | BlockedBy::Guard(object, _) => {
+                lost.contains(&object)
+            }
             BlockedBy::Policy(policy) => lost.contains(&policy) || unbound.contains(&policy),
             _ => false,
         });

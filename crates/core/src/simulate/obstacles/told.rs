@@ -2,7 +2,7 @@
 
 use strum::IntoStaticStr;
 
-use crate::model::{Coordinate, ObjectId, Presence, ResourceId, Snapshot};
+use crate::model::{Coordinate, ObjectId, Presence, ResourceId, Snapshot, effects::Guard};
 
 use super::heeded::{Lack, Operation};
 
@@ -54,6 +54,9 @@ pub enum ObstacleKind {
     /// This policy refuses whatever it matches, because of this binding; perhaps only as long as its parameters are
     /// lacking.
     PolicyRefuses { policy: ObjectId, binding: ObjectId, lacks_parameters: bool },
+    /// A value of objects makes a webhook of this configuration refuse to delete them, or the API server of the one
+    /// object (R9.48).
+    DeleteProtected { by: ObjectId, guard: &'static Guard },
     /// Objects no longer satisfy the schema of this CustomResourceDefinition, so the API server refuses to change them
     /// (R1.36).
     #[strum(serialize = "stuck-on-schema")]
@@ -67,12 +70,14 @@ pub enum ObstacleKind {
 named!(ObstacleKind);
 
 impl ObstacleKind {
-    /// The Lease, the webhook configuration, the policy, the CustomResourceDefinition or the APIService.
+    /// The Lease, the webhook configuration, the policy, the CustomResourceDefinition, the APIService, or what its own
+    /// API server protects.
     pub fn object(self) -> ObjectId {
         match self {
             ObstacleKind::ControllersAway { lease: object }
             | ObstacleKind::WebhookUnreachable { configuration: object, .. }
             | ObstacleKind::PolicyRefuses { policy: object, .. }
+            | ObstacleKind::DeleteProtected { by: object, .. }
             | ObstacleKind::SchemaRefuses { definition: object }
             | ObstacleKind::ConversionBroken { definition: object }
             | ObstacleKind::ApiUnavailable { service: object } => object,
@@ -93,6 +98,8 @@ pub(crate) enum RefusedBy {
     Hook(u32),
     Policy(u32),
     Schema(ObjectId),
+    /// For this value: a webhook of this configuration, or the object's own API server.
+    Guard(ObjectId, &'static Guard),
 }
 
 /// Why an object is not created again (R9.44).

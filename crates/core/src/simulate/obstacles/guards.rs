@@ -1,0 +1,80 @@
+//! Which objects a value guards, and who refuses to delete them for it (R9.48).
+
+use crate::{
+    model::{
+        ObjectId, Snapshot,
+        effects::{Guard, GuardValue},
+    },
+    server::OwnDelete,
+    simulate::{context::SimContext, world::World},
+};
+
+use super::heeded::Hook;
+
+impl Hook<'_> {
+    /// Whether this webhook heeds a guard.
+    pub(super) fn heeds(&self, context: &SimContext<'_>, guard: &Guard) -> bool {
+        let webhook = self.call.webhook;
+        let service = webhook.backend.as_ref().and_then(|backend| backend.service());
+        let (namespace, service) = service.unwrap_or_default();
+        guard.is_heeded_by(&[context.snapshot.name(self.call.configuration), &webhook.name, namespace, service])
+    }
+}
+
+/// Whether an object has the value of a guard, as far as was read.
+pub fn is_on(snapshot: &Snapshot, object: ObjectId, guard: &Guard) -> bool {
+    match guard.value {
+        GuardValue::Label(key, value) => snapshot.label(object, key) == Some(value),
+        GuardValue::Annotation(_) => snapshot.object(object).spared.is_protected(),
+        GuardValue::Unconfirmed(_) => !snapshot.object(object).spared.is_confirmed(),
+        GuardValue::Field(fields, value, _) => {
+            let facts = snapshot.facts.policy(object);
+            facts.is_some_and(|facts| fields.iter().any(|field| facts.is(&format!("spec.{field}"), value)))
+        }
+    }
+}
+
+impl World<'_, '_> {
+    /// The guards that an object has now. Nothing guards what is being deleted already.
+    pub(super) fn guards_on(&mut self, object: ObjectId) -> Vec<&'static Guard> {
+        let resource = self.context.snapshot.resource(object);
+        let is_deleted = self.stored(object).is_none_or(|stored| stored.terminating);
+        let guards = Guard::of_kind(resource).filter(|_| !is_deleted);
+        guards
+            .filter(|guard| is_on(self.context.snapshot, object, guard) && self.still_applies(object, guard))
+            .collect()
+    }
+
+    /// Whether what a guard depends on is there.
+    fn still_applies(&self, object: ObjectId, guard: &Guard) -> bool {
+        let (context, snapshot) = (self.context, self.context.snapshot);
+        let lives = |id: &ObjectId| self.stored(*id).is_some_and(|stored| !stored.terminating);
+        if !guard.while_any.is_empty() {
+            let kinds =
+                guard.while_any.iter().filter_map(|(group, kind)| snapshot.resources.by_group_kind(group, kind));
+            let mut users = kinds.flat_map(|kind| context.of_resource(kind)).peekable();
+            return users.peek().is_some() && users.all(|user| self.exists(*user));
+        }
+        if !guard.only_populated {
+            return true;
+        }
+        match context.rules(object).own_delete {
+            OwnDelete::Namespace => {
+                let runs = |id: &ObjectId| {
+                    Some(snapshot.object(*id).resource) == context.built_in.pods
+                        && lives(id)
+                        && snapshot.facts.pod(*id).is_some_and(|pod| !pod.finished())
+                };
+                context.in_namespace(snapshot.object(object).name).iter().any(runs)
+            }
+            OwnDelete::Definition => {
+                let facts = snapshot.facts.definition(object);
+                let kind = facts.and_then(|facts| snapshot.resources.by_group_kind(&facts.group, &facts.kind));
+                kind.is_some_and(|kind| context.of_resource(kind).iter().any(lives))
+            }
+            OwnDelete::Generic => {
+                snapshot.facts.workload(object).and_then(|facts| facts.wanted).is_some_and(|wanted| wanted > 0)
+            }
+        }
+    }
+}
