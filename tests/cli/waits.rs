@@ -338,6 +338,37 @@ fn a_volume_waits_until_it_is_detached() {
 
 const APPLICATION: (&str, &str) = ("argoproj.io/v1alpha1", "Application");
 
+/// R9.49: who deletes the VolumeAttachment of a volume that a pod uses takes its data away from that.
+#[test]
+fn a_volume_is_detached_from_those_who_use_it() {
+    let attachment = |node: &str, attached: bool| {
+        let mut attachment = object!(("storage.k8s.io/v1", "VolumeAttachment"), "csi-1", {"namespace": null,
+            "finalizers": ["external-attacher/x-y"]});
+        attachment["spec"] = json!({"attacher": "x.y", "nodeName": node, "source": {"persistentVolumeName": "pv1"}});
+        attachment["status"] = json!({ "attached": attached });
+        attachment
+    };
+    let [gold, volume] = claim("here");
+    let here = object(LOCKER, "here", json!({}));
+    let mut db = pod("db", json!({}));
+    db["spec"]["volumes"] = json!([{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]);
+    let with = |attachment: Value, db: &Value, line: &str| {
+        let all = [gold.clone(), volume.clone(), here.clone(), attachment, db.clone(), node("True", DELETED)];
+        on(&[&all[..], &[running("x-csi-controller"), at_ten()]].concat(), line)
+    };
+    let line = "plan volumeattachment/csi-1";
+    let lost = "PersistentVolume/pv1 is detached from Node/n1 at once, though Pod/db -n vault uses it";
+    let ran = with(attachment("n1", true), &db, line);
+    says(&ran, &[lost, "data on it can't be reached", "stop its pods instead", "kubectl gc plan"]);
+    let mut ended = db.clone();
+    ended["status"]["phase"] = json!("Succeeded");
+    let others = [(attachment("n2", true), &db), (attachment("n1", false), &db), (attachment("n1", true), &ended)];
+    for (attachment, db) in others {
+        says_not(&with(attachment, db, line), &["is detached", "stop its pods"]);
+    }
+    says_not(&with(attachment("n1", true), &db, "plan volumeattachment/csi-1 pod/db -n vault"), &["is detached"]);
+}
+
 /// R9.40: a hook of Argo CD stays while the operation that made it runs, which can be ended.
 #[test]
 fn a_hook_waits_until_its_operation_ends() {

@@ -702,11 +702,24 @@ fn keep_outside(view: &PlanView<'_>) -> Vec<Said> {
     let of_object = |object: ObjectId| Some((object, view.commands().keep_outside(object)?));
     let commands: Vec<(ObjectId, ShellCommand)> = acting.into_iter().filter_map(of_object).collect();
     let text = match commands.as_slice() {
-        [] => return Vec::new(),
+        [] => return stop_first(view),
         [(one, _)] => format!("to keep what is deleted with {}, first:", view.name(*one)),
         many => format!("to keep what is deleted with {} objects, first:", thousands(many.len())),
     };
-    std::iter::once(Said::Text(text)).chain(commands.iter().map(|(_, command)| Said::command(command))).collect()
+    let commands = commands.iter().map(|(_, command)| Said::command(command));
+    std::iter::once(Said::Text(text)).chain(commands).chain(stop_first(view)).collect()
+}
+
+/// The pods to stop before the volumes that they use are detached (R9.49): then Kubernetes does that by itself.
+fn stop_first(view: &PlanView<'_>) -> Vec<Said> {
+    let pods = view.snapshot.resources.by_group_kind("", "Pod");
+    let is_pod = |id: &&ObjectId| Some(view.snapshot.object(**id).resource) == pods;
+    let unreached = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataUnreachable);
+    let users = unreached.flat_map(|effect| effect.related.iter().filter(is_pod)).copied();
+    let users: Vec<ObjectId> = users.collect::<BTreeSet<ObjectId>>().into_iter().take(MOST_TARGETS).collect();
+    let command = command_about(view, "plan", &users).filter(|_| !users.is_empty());
+    let text = "to have the volume detached once nothing uses it, stop its pods instead; then this goes by itself:";
+    command.map(|command| vec![Said::from(text), Said::command(&command)]).unwrap_or_default()
 }
 
 /// What the user wants to keep with a policy that keeps none of it.

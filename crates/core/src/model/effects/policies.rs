@@ -201,6 +201,8 @@ const DEADLINE: &str = "spec.terminationGracePeriod";
 const RELEASED_IN: &str = "status.storageNamespace";
 /// The ServiceAccount as which Flux and kapp-controller act.
 const ACCOUNT: &str = "spec.serviceAccountName";
+/// The Node of a VolumeAttachment, kept only if it has the volume.
+const ATTACHED_TO: &str = "spec.nodeName";
 /// The controller of a GatewayClass.
 const CONTROLLER: &str = "spec.controllerName";
 /// The ObjectBucket of a claim, and what becomes of the bucket.
@@ -469,6 +471,9 @@ impl PolicyFacts {
     /// Its controller is known only by its name.
     pub(crate) const GATEWAY_CLASS: (&'static str, &'static str) = ("gateway.networking.k8s.io", "GatewayClass");
 
+    /// What says which Node has a volume.
+    const ATTACHMENT: (&'static str, &'static str) = ("storage.k8s.io", "VolumeAttachment");
+
     /// Karpenter's kind for a Node and its instance.
     pub(crate) const NODE_CLAIM: (&'static str, &'static str) = ("karpenter.sh", "NodeClaim");
 
@@ -500,6 +505,9 @@ impl PolicyFacts {
             PolicyFacts::ZALANDO => facts.keep_field(DELETES_CLAIMS, object),
             PolicyFacts::NODE_CLAIM => facts.keep_field(DEADLINE, object),
             PolicyFacts::GATEWAY_CLASS => facts.keep_field(CONTROLLER, object),
+            PolicyFacts::ATTACHMENT if object.pointer("/status/attached") == Some(&json!(true)) => {
+                facts.keep_field(ATTACHED_TO, object);
+            }
             _ => {}
         }
         Some(facts)
@@ -547,6 +555,11 @@ impl PolicyFacts {
     /// The controller that a GatewayClass names.
     pub(crate) fn controller(&self) -> Option<&str> {
         self.get(CONTROLLER)
+    }
+
+    /// The Node that has the volume of a VolumeAttachment; `None` if none has it yet, or any more.
+    pub(crate) fn attached_to(&self) -> Option<&str> {
+        self.get(ATTACHED_TO)
     }
 
     /// The ObjectBucket that a claim of a bucket names.

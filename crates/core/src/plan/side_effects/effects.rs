@@ -63,6 +63,7 @@ impl SideEffects<'_, '_> {
                 self.data_on_node(object);
             }
             resource if resource == built_in.accounts => self.account(object),
+            resource if resource == built_in.attachments => self.attachment(object),
             resource if resource == built_in.volume_snapshots => self.volume_snapshot(object),
             resource if resource == built_in.snapshot_contents => self.snapshot_content(object),
             _ => {}

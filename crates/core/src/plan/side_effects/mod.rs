@@ -3,6 +3,7 @@
 
 mod abandoned;
 mod armed;
+mod attachments;
 mod claims;
 mod controllers;
 mod effects;
