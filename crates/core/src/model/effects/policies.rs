@@ -372,8 +372,6 @@ impl Policy {
         self == Policy::Kapp
     }
 
-    /// Whether nothing that its object says keeps its controller from that.
-    pub(crate) fn always_acts(self) -> bool {
     /// Whether Flux lets go without deleting what is elsewhere, if the ServiceAccount is gone as which it acts.
     pub(crate) fn loses_with_account(self, facts: &PolicyFacts, own: &str) -> bool {
         let is_elsewhere = |inventory: &Inventory| inventory.objects.iter().any(|named| named.namespace != own);
@@ -387,6 +385,8 @@ impl Policy {
         self == Policy::HelmRelease && facts.released_in(own) == own || self.loses_with_account(facts, own)
     }
 
+    /// Whether nothing that its object says keeps its controller from that.
+    pub(crate) fn always_acts(self) -> bool {
         self.reads() == (&[], None)
     }
 
@@ -571,6 +571,11 @@ impl PolicyFacts {
         self.fields.get(field).map(String::as_str)
     }
 
+    /// Whether this field of its spec was set.
+    pub fn has(&self, field: &str) -> bool {
+        self.get(&format!("spec.{field}")).is_some()
+    }
+
     pub(crate) fn is(&self, field: &str, value: &str) -> bool {
         self.get(field) == Some(value)
     }
@@ -583,11 +588,6 @@ impl PolicyFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Whether this field of its spec was set.
-    pub fn has(&self, field: &str) -> bool {
-        self.get(&format!("spec.{field}")).is_some()
-    }
 
     /// Why a controller keeps the external resource of an object; `None` if it doesn't.
     fn kept(policy: Policy, object: &Value) -> Option<&'static str> {
