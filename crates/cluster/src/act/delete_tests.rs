@@ -8,17 +8,18 @@ use std::{
 use serde_json::{Value, json};
 
 use super::delete::*;
-use crate::cluster::testing::{RecordedRequest, Say, absent, json as say, mix_ups, no_such, pods, refuse, serve};
+use crate::cluster::testing::{
+    RecordedRequest, Say, absent, json as say, mix_ups, no_such, pods, refuse, removed, serve, serving, status,
+};
 use gc_core::{
-    model::{ObjectId, Origin, RawObject, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder},
+    model::{ObjectId, RawObject, Resource, ResourceId, Snapshot},
     server::Propagation,
 };
 
 /// A snapshot with pods of these names and a Namespace.
 fn snapshot(names: &[&str]) -> (Snapshot, Vec<ObjectId>) {
     let namespaces = Resource { namespaced: false, ..Resource::named("", "v1", "namespaces", "Namespace") };
-    let mut builder =
-        SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods(), namespaces], Vec::new()));
+    let mut builder = serving([pods(), namespaces]);
     let ids = names.iter().map(|name| {
         let is_namespace = *name == "shop";
         let object = RawObject::named(if is_namespace { "" } else { "shop" }, (*name).to_owned(), format!("u-{name}"));
@@ -33,10 +34,6 @@ fn object(name: &str, rest: &Value) -> Say {
     let mut metadata = json!({"name": name, "namespace": "shop", "uid": format!("u-{name}"), "resourceVersion": "9"});
     metadata.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
     say(200, json!({"kind": "Pod", "metadata": metadata}).to_string())
-}
-
-fn status(code: u16, message: &str) -> Say {
-    say(code, json!({"kind": "Status", "code": code, "message": message, "details": {"name": "x"}}).to_string())
 }
 
 /// Deletes pods of these names; returns the results, and what was sent.
@@ -78,12 +75,6 @@ async fn deleted(
 /// A success that names no object.
 fn something() -> Say {
     say(200, r#"{"kind":"Status","status":"Success"}"#)
-}
-
-/// The answer of the API server to a DELETE that removed an object of this name.
-fn removed(name: &str) -> Say {
-    let details = json!({"name": name, "uid": format!("u-{name}")});
-    say(200, json!({"kind": "Status", "status": "Success", "details": details}).to_string())
 }
 
 fn words(all: &[Sent]) -> Vec<String> {

@@ -12,13 +12,10 @@ use super::{
     delete::{Answered, Sent},
     follow::*,
 };
-use crate::cluster::testing::{RecordedRequest, Say, json, pods, serve};
+use crate::cluster::testing::{RecordedRequest, Say, json, pods, serve, serving};
 use gc_core::{
     graph::OwnerGraph,
-    model::{
-        Identity, ListRecord, ObjectEvent, ObjectId, Origin, RawObject, RawReference, Resource, ResourceId, Resources,
-        Snapshot, SnapshotBuilder,
-    },
+    model::{Identity, ListRecord, ObjectEvent, ObjectId, RawObject, RawReference, Resource, ResourceId, Snapshot},
     plan::{OutcomeKind, PlanTracker, plan},
     server::Propagation,
     simulate::{Assume, Request, SimContext},
@@ -45,7 +42,7 @@ fn held() -> RawObject<'static> {
 fn snapshot() -> Snapshot {
     let pods =
         Resource { verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(), kind: "Thing".into(), ..pods() };
-    let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods], Vec::new()));
+    let mut builder = serving([pods]);
     builder.add(ResourceId(0), &held());
     builder.list(ListRecord {
         resource: ResourceId(0),

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use super::keep::*;
 use crate::cluster::{
     Connection,
-    testing::{RecordedRequest, Say, absent, json as say, pods, serve},
+    testing::{RecordedRequest, Say, absent, json as say, pods, serve, serving, status},
 };
 use gc_core::{
     command_line::{Kubectl, PLAIN},
     graph::OwnerGraph,
-    model::{ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, Resources, Snapshot, SnapshotBuilder},
+    model::{ListRecord, ObjectId, RawObject, RawReference, Resource, Snapshot},
     plan::{Plan, plan},
     server::Propagation,
     simulate::{Assume, Cut, Request, SimContext},
@@ -65,10 +65,6 @@ impl Store {
     }
 }
 
-fn status(code: u16, message: &str) -> Say {
-    say(code, json!({"kind": "Status", "code": code, "message": message, "details": {"name": "x"}}).to_string())
-}
-
 fn path(pod: &str) -> String {
     format!("/api/v1/namespaces/shop/pods/{pod}")
 }
@@ -108,8 +104,7 @@ struct Scene {
 impl Scene {
     /// `first` may answer instead of the store.
     async fn new(first: impl Fn(&RecordedRequest, &mut Store) -> Option<Say> + Send + Sync + 'static) -> Self {
-        let mut builder =
-            SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods(), sets()], Vec::new()));
+        let mut builder = serving([pods(), sets()]);
         let mut store = Store::default();
         let raw = |uid: &'static str, owners: Vec<RawReference<'static>>| RawObject {
             owners,

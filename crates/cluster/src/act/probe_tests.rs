@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cluster::{
     Connection,
-    testing::{RecordedRequest, Say, absent, json as say, mix_ups, serve},
+    testing::{RecordedRequest, Say, absent, json as say, mix_ups, serve, status},
 };
 
 use super::probe::*;
@@ -30,10 +30,6 @@ struct Store {
     adds: Option<&'static str>,
     /// The API server's part of garbage collection is turned off.
     unheld: bool,
-}
-
-fn status(code: u16, message: &str) -> Say {
-    say(code, json!({"kind": "Status", "code": code, "message": message, "details": {"name": "x"}}).to_string())
 }
 
 impl Store {

@@ -451,14 +451,13 @@ impl Read {
 
 #[cfg(test)]
 mod tests {
-    use crate::cluster::testing::{json, pods, refuse, serve};
+    use crate::cluster::testing::{json, pods, refuse, serve, serving};
     use gc_core::model::{Origin, RawObject, Resource, Resources, SnapshotBuilder};
 
     use super::*;
 
     fn snapshot(count: usize) -> (Snapshot, Vec<ObjectId>) {
-        let mut builder =
-            SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
+        let mut builder = serving([pods()]);
         let ids = (0..count).map(|index| {
             let (name, uid) = (format!("p{index}"), format!("u{index}"));
             builder.add(ResourceId(0), &RawObject::named("shop", name, uid))
@@ -504,8 +503,7 @@ mod tests {
             kind: "Lease".to_owned(),
             ..pods()
         };
-        let mut builder =
-            SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![lease], Vec::new()));
+        let mut builder = serving([lease]);
         let names: Vec<String> = (0..10).map(|index| format!("l{index}")).collect();
         let ids: Vec<ObjectId> = names
             .iter()
@@ -588,8 +586,7 @@ mod tests {
                 other => panic!("{other}"),
             }
         });
-        let mut builder =
-            SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
+        let mut builder = serving([pods()]);
         let ids =
             ["noted", "nobody", "replaced", "gone", "unserved", "secret", "garbage", "not-asked-for"].map(|name| {
                 let uid = format!("u-{name}");
@@ -633,9 +630,7 @@ mod tests {
             url if url.starts_with("/api/v1/pods?fieldSelector=spec.nodeName%3Dn2") => refuse(403),
             other => panic!("{other}"),
         });
-        let resources =
-            Resources::new(vec![resource("nodes", "Node", false), resource("pods", "Pod", true)], Vec::new());
-        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources);
+        let mut builder = serving([resource("nodes", "Node", false), resource("pods", "Pod", true)]);
         let nodes = builder.snapshot().resources.by_group_kind("", "Node").unwrap();
         let mut add = |name: &'static str| {
             builder

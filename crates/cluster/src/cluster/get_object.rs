@@ -424,19 +424,15 @@ fn name_kind(value: &mut Value, resource: &Resource) {
 mod tests {
     use crate::cluster::{
         Whole,
-        testing::{absent, json, mix_ups, pods, refuse, serve},
+        testing::{absent, json, mix_ups, pods, refuse, serve, serving},
     };
-    use gc_core::model::{
-        ListRecord, Origin, Presence, RawObject, RawReference, RecheckResult, Resource, ResourceId, Resources,
-        SnapshotBuilder,
-    };
+    use gc_core::model::{ListRecord, Presence, RawObject, RawReference, RecheckResult, Resource, ResourceId};
 
     use super::*;
 
     /// A snapshot with the Pod `web`. It has an owner `named` that was not read, and one that is `web` by its uid.
     fn listed() -> (Snapshot, ObjectId) {
-        let mut builder =
-            SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
+        let mut builder = serving([pods()]);
         let owner = |name: &'static str, uid: &'static str| RawReference::to("v1", "Pod", name, uid);
         let object = RawObject {
             owners: vec![owner("named", "u-named"), owner("twin", "u-web")],
@@ -517,15 +513,14 @@ mod tests {
 
     #[tokio::test]
     async fn only_the_servers_word_on_the_object_proves_absence() {
-        let origin = Origin::Dump { paths: Vec::new() };
-        let mut snapshot = SnapshotBuilder::new(origin, Resources::new(vec![pods()], Vec::new())).build();
+        let mut snapshot = serving([pods()]).build();
         let mut untouched = snapshot.clone();
         let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
             "there" => json(
                 200,
                 r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"there","namespace":"shop","uid":"u"}}"#,
             ),
-            "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
+            "gone" => absent(asked),
             "unserved" => refuse(404),
             "odd" => json(200, r#"{"kind":"PartialObjectMetadata","metadata":{"name":"another","uid":"u2"}}"#),
             _ => refuse(403),
@@ -565,8 +560,7 @@ mod tests {
             verbs: vec!["get".to_owned(), "list".to_owned(), "watch".to_owned(), "delete".to_owned()],
             ..pods()
         };
-        let origin = Origin::Dump { paths: Vec::new() };
-        let mut builder = SnapshotBuilder::new(origin, Resources::new(vec![pods], Vec::new()));
+        let mut builder = serving([pods]);
         let resource = ResourceId(0);
         for (name, uid) in [("replaced", "old"), ("kept", "same"), ("secret", "s")] {
             let object = RawObject::named("shop", name, uid);
@@ -576,7 +570,7 @@ mod tests {
         builder.list(list);
         let mut snapshot = builder.build();
         let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
-            "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
+            "gone" => absent(asked),
             name @ ("new" | "replaced") => {
                 let metadata = format!(r#"{{"name":"{name}","namespace":"shop","uid":"{name}-uid"}}"#);
                 json(200, format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{metadata}}}"#))
@@ -613,24 +607,24 @@ mod tests {
 #[cfg(test)]
 mod recheck_tests {
     use super::*;
-    use crate::cluster::testing::{json, pods, refuse, serve};
-    use gc_core::model::{ListRecord, Origin, Presence, RawObject, ResourceId, Resources, SnapshotBuilder};
+    use crate::cluster::testing::{absent, json, pods, refuse, serve, serving};
+    use gc_core::model::{ListRecord, Presence, RawObject, ResourceId};
 
     /// A snapshot of pods with these names; each has a uid made from its name, two labels and a finalizer.
-    fn listed(names: &[&str]) -> (Snapshot, Vec<ObjectId>) {
-        let mut builder =
-            SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
+    pub(super) fn listed(names: impl IntoIterator<Item = impl Into<String>>) -> (Snapshot, Vec<ObjectId>) {
+        let mut builder = serving([pods()]);
         let resource = ResourceId(0);
-        let mut add = |name: &str| {
+        let mut add = |name: String| {
+            let uid = format!("u-{name}");
             let object = RawObject {
                 resource_version: "1".into(),
                 finalizers: vec!["acme.io/x".into()],
                 labels: vec![("b".into(), "2".into()), ("a".into(), "1".into())],
-                ..RawObject::named("shop", name.to_owned(), format!("u-{name}"))
+                ..RawObject::named("shop", name, uid)
             };
             builder.add(resource, &object)
         };
-        let ids = names.iter().map(|name| add(name)).collect();
+        let ids = names.into_iter().map(|name| add(name.into())).collect();
         builder.list(ListRecord { resource, namespace: None, resource_version: "7".to_owned(), failure: None });
         (builder.build(), ids)
     }
@@ -646,7 +640,7 @@ mod recheck_tests {
     async fn each_answer_is_told_apart() {
         let names =
             ["same", "changed", "labelled", "gone", "replaced", "unserved", "secret", "odd", "elsewhere", "a/b"];
-        let (mut snapshot, ids) = listed(&names);
+        let (mut snapshot, ids) = listed(names);
         let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
             _ if asked.before > 0 => panic!("{} was asked for twice", asked.url),
             "same" => json(200, pod("same", "u-same", AS_LISTED)),
@@ -654,7 +648,7 @@ mod recheck_tests {
             "labelled" => {
                 json(200, pod("labelled", "u-labelled", r#","finalizers":["acme.io/x"],"labels":{"a":"1","b":"3"}"#))
             }
-            "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
+            "gone" => absent(asked),
             "replaced" => json(200, pod("replaced", "u-new", AS_LISTED)),
             "unserved" => refuse(404),
             "odd" => json(200, pod("another", "u-odd", AS_LISTED)),
@@ -713,9 +707,7 @@ mod recheck_tests {
     /// itself proves that it is gone.
     #[tokio::test]
     async fn many_are_listed_again() {
-        let names: Vec<String> = (0..LIST_ALL_FROM).map(|number| format!("p{number}")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let (snapshot, ids) = listed(&names);
+        let (snapshot, ids) = listed((0..LIST_ALL_FROM).map(|number| format!("p{number}")));
         let connection = serve(|asked| match asked.url.split('?').next().unwrap_or_default() {
             _ if asked.before > 0 => panic!("{} was asked for twice", asked.url),
             "/api/v1/pods" => {
@@ -728,9 +720,7 @@ mod recheck_tests {
                 let items: Vec<String> = all.chain(others).collect();
                 json(200, format!(r#"{{"kind":"PodList","metadata":{{}},"items":[{}]}}"#, items.join(",")))
             }
-            "/api/v1/namespaces/shop/pods/p0" => {
-                json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"p0","kind":"pods"}}"#)
-            }
+            "/api/v1/namespaces/shop/pods/p0" => absent(asked),
             other => panic!("{other}"),
         });
         let seen = connection.await.recheck(&snapshot, &ids).await;
@@ -746,9 +736,7 @@ mod recheck_tests {
 
     #[tokio::test]
     async fn many_that_may_not_be_listed_are_asked_for() {
-        let names: Vec<String> = (0..LIST_ALL_FROM).map(|number| format!("p{number}")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let (snapshot, ids) = listed(&names);
+        let (snapshot, ids) = listed((0..LIST_ALL_FROM).map(|number| format!("p{number}")));
         let connection = serve(|asked| match asked.url.strip_prefix("/api/v1/namespaces/shop/pods/") {
             Some(name) => json(200, pod(name, &format!("u-{name}"), AS_LISTED)),
             None => refuse(403),
@@ -759,7 +747,7 @@ mod recheck_tests {
 
     #[tokio::test]
     async fn nothing_is_asked_about_nothing() {
-        let (snapshot, _) = listed(&["a"]);
+        let (snapshot, _) = listed(["a"]);
         let connection = serve(|asked| panic!("{}", asked.url)).await;
         assert_eq!(connection.recheck(&snapshot, &[]).await, []);
     }
@@ -767,20 +755,8 @@ mod recheck_tests {
 
 #[cfg(test)]
 mod whole_tests {
-    use super::*;
-    use crate::cluster::testing::{json, pods, refuse, serve};
-    use gc_core::model::{Origin, RawObject, ResourceId, Resources, SnapshotBuilder};
-
-    fn listed(names: &[&str]) -> (Snapshot, Vec<ObjectId>) {
-        let mut builder =
-            SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
-        let mut add = |name: &str| {
-            let uid = format!("u-{name}");
-            builder.add(ResourceId(0), &RawObject::named("shop", name.to_owned(), uid))
-        };
-        let ids = names.iter().map(|name| add(name)).collect();
-        (builder.build(), ids)
-    }
+    use super::{recheck_tests::listed, *};
+    use crate::cluster::testing::{absent, json, pods, refuse, serve};
 
     fn pod(name: &str, uid: &str) -> String {
         format!(
@@ -792,11 +768,11 @@ mod whole_tests {
     #[tokio::test]
     async fn only_what_is_proved_to_be_gone_is_gone() {
         let names = ["there", "gone", "replaced", "secret", "unserved", "odd", "broken", "deep", "a/b"];
-        let (snapshot, ids) = listed(&names);
+        let (snapshot, ids) = listed(names);
         let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
             _ if asked.accept != JSON => panic!("{}", asked.accept),
             "there" => json(200, pod("there", "u-there")),
-            "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
+            "gone" => absent(asked),
             "replaced" => json(200, pod("replaced", "u-new")),
             "unserved" => refuse(404),
             "odd" => json(200, pod("another", "u-odd")),
@@ -843,8 +819,7 @@ mod whole_tests {
 
     #[tokio::test]
     async fn who_takes_no_more_gets_no_more() {
-        let names: Vec<String> = (0..100).map(|number| format!("p{number}")).collect();
-        let (snapshot, ids) = listed(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let (snapshot, ids) = listed((0..100).map(|number| format!("p{number}")));
         let connection = serve(|_| refuse(403)).await;
         let mut taken = 0;
         let take = |_, _| {

@@ -260,9 +260,9 @@ mod tests {
     use super::*;
     use crate::{
         allocations::allocated_for_each,
-        cluster::testing::{bytes, varint},
+        cluster::testing::{bytes, serving, varint},
     };
-    use gc_core::model::{Origin, ResourceId, Resources, SnapshotBuilder};
+    use gc_core::model::ResourceId;
 
     fn envelope(kind: &str, raw: &[u8]) -> Vec<u8> {
         let type_meta = [bytes(1, b"meta.k8s.io/v1"), bytes(2, kind.as_bytes())].concat();
@@ -375,8 +375,7 @@ mod tests {
         let lists = [1000, 5000].map(pods);
         let read = |number: usize| {
             let body = if number == 1000 { &lists[0] } else { &lists[1] };
-            let resources = Resources::new(vec![crate::cluster::testing::pods()], Vec::new());
-            let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources);
+            let mut builder = serving([crate::cluster::testing::pods()]);
             read_list(body, &mut |object| {
                 builder.add(ResourceId(0), object);
             })

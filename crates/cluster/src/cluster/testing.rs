@@ -9,7 +9,7 @@ use std::{
 use prost::encoding::{WireType, encode_key, encode_varint};
 
 use super::{Connection, ConnectionOptions};
-use gc_core::model::{Resource, group_of};
+use gc_core::model::{Origin, Resource, Resources, SnapshotBuilder, group_of};
 
 /// A namespaced resource.
 pub(crate) fn pods() -> Resource {
@@ -45,6 +45,25 @@ pub(crate) fn json(status: u16, body: impl Into<Vec<u8>>) -> Say {
 /// A `Status` about the path, not about an object.
 pub(crate) fn refuse(status: u16) -> Say {
     json(status, format!(r#"{{"kind":"Status","message":"no","code":{status}}}"#))
+}
+
+/// A `Status` about an object.
+pub(crate) fn status(code: u16, message: &str) -> Say {
+    let details = serde_json::json!({"name": "x"});
+    let status = serde_json::json!({"kind": "Status", "code": code, "message": message, "details": details});
+    json(code, status.to_string())
+}
+
+/// The API server's answer to a DELETE that removed an object of this name.
+pub(crate) fn removed(name: &str) -> Say {
+    let details = serde_json::json!({"name": name, "uid": format!("u-{name}")});
+    json(200, serde_json::json!({"kind": "Status", "status": "Success", "details": details}).to_string())
+}
+
+/// A snapshot in which these resources are served.
+pub(crate) fn serving(resources: impl IntoIterator<Item = Resource>) -> SnapshotBuilder {
+    let resources = Resources::new(resources.into_iter().collect(), Vec::new());
+    SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources)
 }
 
 /// The API server's answer that the object with the requested path doesn't exist.

@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cluster::testing::{RecordedRequest, Say, absent, json as say, mix_ups, serve};
+use crate::cluster::testing::{RecordedRequest, Say, absent, json as say, mix_ups, serve, status};
 use gc_core::{model::well_known, restore::ToDo};
 
 /// Objects by path, and a log of all requests: method and path.
@@ -17,10 +17,6 @@ struct Store {
     objects: BTreeMap<String, Value>,
     log: Vec<String>,
     made: usize,
-}
-
-fn status(code: u16, message: &str) -> Say {
-    say(code, json!({"kind": "Status", "code": code, "message": message, "details": {}}).to_string())
 }
 
 impl Store {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::*;
-use crate::cluster::testing::{RecordedRequest, Say, absent, json as say, mix_ups, pods, refuse, serve};
+use crate::cluster::testing::{RecordedRequest, Say, absent, json as say, mix_ups, pods, refuse, removed, serve};
 use gc_core::{
     collector::live::Limit,
     model::{RawReference, Resource},
@@ -22,12 +22,6 @@ use gc_core::{
 const QUIET: Duration = Duration::from_millis(300);
 /// Long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// The answer to a DELETE that removed an object of this name.
-fn removed(name: &str) -> Say {
-    let details = json!({"name": name, "uid": format!("u-{name}")});
-    say(200, json!({"kind": "Status", "status": "Success", "details": details}).to_string())
-}
 
 /// A reference to a pod.
 fn to(name: &str) -> Value {

@@ -6,16 +6,17 @@ use std::{
 };
 
 use super::{position::Position, *};
-use crate::cluster::testing::{RecordedRequest, Say, begins_at, bookmark, event, json, open, pods, refuse, serve};
-use gc_core::model::{ListRecord, Origin, RawObject, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder};
+use crate::cluster::testing::{
+    RecordedRequest, Say, begins_at, bookmark, event, json, open, pods, refuse, serve, serving,
+};
+use gc_core::model::{ListRecord, RawObject, Resource, ResourceId, Snapshot};
 
 /// Long enough for every expected event, even on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 /// A snapshot that has listed this resource in all namespaces, at version 7.
 fn listed(resource: Resource, failure: Option<&str>) -> Snapshot {
-    let mut builder =
-        SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
+    let mut builder = serving([resource]);
     builder.list(ListRecord {
         resource: ResourceId(0),
         namespace: None,
@@ -192,8 +193,7 @@ fn list(version: u32, pods: &[(&str, u32)]) -> Say {
 
 /// A snapshot that has listed these pods, at version 7.
 fn with_pods(pods: &[(&str, u32)]) -> Snapshot {
-    let mut builder =
-        SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![watched_pods()], Vec::new()));
+    let mut builder = serving([watched_pods()]);
     for (name, version) in pods {
         let object = RawObject {
             resource_version: version.to_string().into(),
