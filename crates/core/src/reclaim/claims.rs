@@ -1,7 +1,7 @@
 //! PersistentVolumeClaims that are deleted and protected (R12.11), those of pods that a StatefulSet no longer wants
 //! (R12.12), and those that no pod uses.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{
     ObjectId, Rule, Symbol,
@@ -15,6 +15,8 @@ const PROTECTION: &str = "kubernetes.io/pvc-protection";
 
 pub(super) fn find(scene: &Scene<'_>, found: &mut Found) {
     let scaled = scaled_down(scene);
+    let mentioned = mentioned(scene);
+    let is_mentioned = |id: ObjectId| mentioned.contains(&(scene.object(id).namespace, scene.name(id)));
     for id in scene.of("", "PersistentVolumeClaim") {
         let object = scene.object(*id);
         if object.terminating() {
@@ -32,12 +34,12 @@ pub(super) fn find(scene: &Scene<'_>, found: &mut Found) {
                     Reason::new(Rule::R12_12, "garbage-collector-controller", When::after(scene, vec![*pod]), why),
                 );
             }
-            Some((set, deletes, None)) if !scene.is_mentioned(*id) => {
+            Some((set, deletes, None)) if !is_mentioned(*id) => {
                 let why = format!("{} no longer wants its pod, which is gone: the claim stays", scene.short(*set));
                 let policy = if *deletes { "" } else { " (whenScaled is Retain)" };
                 found.stays(*id, Rule::R12_12, format!("{why}{policy}"));
             }
-            _ if !scene.is_mentioned(*id) && scene.is_listed("", "Pod") => {
+            _ if !is_mentioned(*id) && scene.is_listed("", "Pod") => {
                 found.stays(*id, Rule::R12_11, "no pod uses it: nothing removes it");
             }
             _ => {}
@@ -47,9 +49,15 @@ pub(super) fn find(scene: &Scene<'_>, found: &mut Found) {
 
 fn protected(scene: &Scene<'_>, id: ObjectId, found: &mut Found) {
     let users = scene.pods_with_claim(id);
-    let when = if users.is_empty() { When::Now } else { When::after(scene, users) };
+    let when = if users.is_empty() { When::Now } else { When::after(scene, users.to_vec()) };
     let why = format!("it is deleted, and {PROTECTION} holds it while a pod uses it");
     found.goes(id, Reason::new(Rule::R12_11, "persistentvolumeclaim-protection-controller", when, why));
+}
+
+/// The claims that any pod mentions, scheduled or not, by namespace and name.
+fn mentioned<'a>(scene: &Scene<'a>) -> FxHashSet<(Symbol, &'a str)> {
+    let pods = scene.of("", "Pod").iter().filter_map(|id| Some((scene.object(*id).namespace, scene.pod(*id)?)));
+    pods.flat_map(|(namespace, pod)| pod.claims.iter().map(move |claim| (namespace, claim.as_str()))).collect()
 }
 
 /// The claims of pods that StatefulSets no longer want, by namespace and name: the StatefulSet, whether it deletes

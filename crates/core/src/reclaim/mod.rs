@@ -126,7 +126,7 @@ fn claim_named(snapshot: &Snapshot, volume: ObjectId) -> Option<Coordinate> {
 }
 
 fn coordinate(snapshot: &Snapshot, kind: &str, namespace: &str, name: &str) -> Option<Coordinate> {
-    let resource = snapshot.resources.picked(snapshot.resources.by_group_kind("", kind)?);
+    let resource = snapshot.resources.by_group_kind("", kind)?;
     let find = |text: &str| snapshot.strings.find(text);
     Some(Coordinate { resource, namespace: find(namespace)?, name: find(name)? })
 }

@@ -364,7 +364,7 @@ fn releases(when: effects::When) -> bool {
 /// For which objects a finalizer stays.
 fn users(scene: &Scene<'_>, id: ObjectId, when: effects::When) -> Vec<ObjectId> {
     match when {
-        effects::When::ClaimUnused => scene.pods_with_claim(id),
+        effects::When::ClaimUnused => scene.pods_with_claim(id).to_vec(),
         effects::When::VolumeUnbound => scene.bound_claim(id).into_iter().collect(),
         _ => Vec::new(),
     }

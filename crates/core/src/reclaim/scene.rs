@@ -7,7 +7,7 @@ use crate::{
     graph::OwnerGraph,
     model::{
         Coordinate, Gap, Object, ObjectId, Presence, Reference, ResourceId, Rule, Snapshot, Symbol,
-        facts::{LabelSelector, PodFacts, RECLAIM_KINDS, ReclaimFacts},
+        facts::{LabelSelector, PodFacts, ReclaimFacts},
     },
     simulate::{
         Assume, Controllers, Liveness, Needs, Operation, SimContext, State, World, controllers::provisioner_of,
@@ -24,29 +24,11 @@ pub(super) struct Scene<'a> {
     /// In Unix seconds.
     pub now: i64,
     context: &'a SimContext<'a>,
-    by_kind: FxHashMap<(&'static str, &'static str), Vec<ObjectId>>,
-    /// The pods that mention a claim, by its namespace and name.
-    by_claim: FxHashMap<(Symbol, &'a str), Vec<ObjectId>>,
 }
 
 impl<'a> Scene<'a> {
     pub(super) fn new(context: &'a SimContext<'a>, settings: &'a Settings, now: i64) -> Self {
-        let snapshot = context.snapshot;
-        let kinds: FxHashMap<ResourceId, (&'static str, &'static str)> = RECLAIM_KINDS
-            .into_iter()
-            .filter_map(|(group, kind)| Some((snapshot.resources.by_group_kind(group, kind)?, (group, kind))))
-            .map(|(id, kind)| (snapshot.resources.picked(id), kind))
-            .collect();
-        let mut by_kind: FxHashMap<_, Vec<ObjectId>> = FxHashMap::default();
-        let mut by_claim: FxHashMap<_, Vec<ObjectId>> = FxHashMap::default();
-        for (id, object) in snapshot.objects() {
-            let Some(kind) = kinds.get(&object.resource) else { continue };
-            by_kind.entry(*kind).or_default().push(id);
-            for claim in snapshot.facts.pod(id).iter().flat_map(|pod| &pod.claims) {
-                by_claim.entry((object.namespace, claim.as_str())).or_default().push(id);
-            }
-        }
-        Scene { snapshot, settings, now, context, by_kind, by_claim }
+        Scene { snapshot: context.snapshot, settings, now, context }
     }
 
     /// Whether the provisioner of a volume is seen to run.
@@ -56,8 +38,8 @@ impl<'a> Scene<'a> {
     }
 
     /// The objects of a kind, in the order of the snapshot.
-    pub(super) fn of(&self, group: &'static str, kind: &'static str) -> &[ObjectId] {
-        self.by_kind.get(&(group, kind)).map(Vec::as_slice).unwrap_or_default()
+    pub(super) fn of(&self, group: &str, kind: &str) -> &[ObjectId] {
+        self.resource(group, kind).map_or(&[], |resource| self.context.of_resource(resource))
     }
 
     pub(super) fn object(&self, id: ObjectId) -> &'a Object {
@@ -86,7 +68,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The objects of a kind by their namespace.
-    pub(super) fn by_namespace(&self, group: &'static str, kind: &'static str) -> FxHashMap<Symbol, Vec<ObjectId>> {
+    pub(super) fn by_namespace(&self, group: &str, kind: &str) -> FxHashMap<Symbol, Vec<ObjectId>> {
         let mut by_namespace: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
         for id in self.of(group, kind) {
             by_namespace.entry(self.object(*id).namespace).or_default().push(*id);
@@ -111,17 +93,8 @@ impl<'a> Scene<'a> {
     }
 
     /// The scheduled pods that mention a claim (§9.5).
-    pub(super) fn pods_with_claim(&self, claim: ObjectId) -> Vec<ObjectId> {
-        let object = self.object(claim);
-        let pods = self.by_claim.get(&(object.namespace, self.snapshot.text(object.name)));
-        let is_scheduled = |id: &&ObjectId| self.pod(**id).is_some_and(|pod| pod.node.is_some());
-        pods.into_iter().flatten().filter(is_scheduled).copied().collect()
-    }
-
-    /// Whether any pod mentions a claim, scheduled or not.
-    pub(super) fn is_mentioned(&self, claim: ObjectId) -> bool {
-        let object = self.object(claim);
-        self.by_claim.contains_key(&(object.namespace, self.snapshot.text(object.name)))
+    pub(super) fn pods_with_claim(&self, claim: ObjectId) -> &[ObjectId] {
+        self.context.users_of_claim(claim)
     }
 
     /// The claim that a volume names, in whatever state.
@@ -141,7 +114,7 @@ impl<'a> Scene<'a> {
 
     /// The resource of a kind, in its picked version.
     pub(super) fn resource(&self, group: &str, kind: &str) -> Option<ResourceId> {
-        self.snapshot.resources.by_group_kind(group, kind).map(|id| self.snapshot.resources.picked(id))
+        self.snapshot.resources.by_group_kind(group, kind)
     }
 
     /// The object of this name, if it is known to exist or not to.
