@@ -562,11 +562,23 @@ pub(super) fn controlled(kind: (&str, &str), uid: &str) -> Value {
 
 /// A webhook that must be asked before objects of these resources are deleted, and whose Service doesn't exist.
 pub(super) fn dead_webhook(group: &str, resource: &str) -> Value {
+    dead_webhook_before(&["DELETE"], group, resource)
+}
+
+/// The same before other operations.
+pub(super) fn dead_webhook_before(operations: &[&str], group: &str, resource: &str) -> Value {
     object!(("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"), "guard", {
         "namespace": null, "webhooks": [{"name": "guard.bank.dev", "failurePolicy": "Fail", "sideEffects": "None",
             "admissionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "gone", "namespace": "vault"}},
-            "rules": [{"apiGroups": [group], "apiVersions": ["*"], "operations": ["DELETE"],
+            "rules": [{"apiGroups": [group], "apiVersions": ["*"], "operations": operations,
             "resources": [resource]}]}]})
+}
+
+/// The one endpoint of a Service: a pod that is ready.
+pub(super) fn slice(service: &str, pod: &str) -> Value {
+    object!(("discovery.k8s.io/v1", "EndpointSlice"), &format!("{service}-x"), {
+        "labels": {"kubernetes.io/service-name": service}, "endpoints": [{"addresses": ["10.0.0.1"],
+            "conditions": {"ready": true}, "targetRef": {"kind": "Pod", "name": pod, "namespace": "vault"}}]})
 }
 
 /// `metadata` of an object whose finalizer a program of this name has added.

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     agree::{
-        DELETED, LOCKER, claim, controlled, dead_webhook, document, failing_definition, held, object, on, owners,
-        running, says, says_not,
+        DELETED, LOCKER, claim, controlled, dead_webhook, dead_webhook_before, document, failing_definition, held,
+        object, on, owners, running, says, says_not, slice,
     },
     run::{Ran, finish, program, words},
 };
@@ -254,8 +254,7 @@ fn the_conditions_of_a_lone_definition_are_believed() {
 /// deleting: the object stays, and all say why.
 #[test]
 fn a_webhook_keeps_an_operator_from_finishing() {
-    let mut webhook = dead_webhook("bank.dev", "lockers");
-    webhook["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE"]);
+    let webhook = dead_webhook_before(&["UPDATE"], "bank.dev", "lockers");
     let safe = |more| object(LOCKER, "safe", held("bank.dev/keys", "locksmith", more));
     let live = [safe(json!({})), running("locksmith"), webhook.clone()];
     let ran = on(&live, "plan locker/safe -n vault");
@@ -517,8 +516,7 @@ fn a_pod_that_is_being_deleted_lets_its_claim_go() {
 fn an_owner_whose_dependents_may_not_be_orphaned_is_stuck() {
     let safe = object(LOCKER, "safe", json!({"deletionTimestamp": DELETED, "finalizers": ["orphan"]}));
     let rates = object(("v1", "ConfigMap"), "rates", json!({"ownerReferences": owners(LOCKER, &["safe"])}));
-    let mut webhook = dead_webhook("", "configmaps");
-    webhook["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE"]);
+    let webhook = dead_webhook_before(&["UPDATE"], "", "configmaps");
     let ran = on(&[safe, rates.clone(), webhook.clone()], "explain locker/safe -n vault");
     says(&ran, &["STUCK: Locker/safe is Terminating until the webhook guard.bank.dev answers", "└─ ConfigMap/rates"]);
     says(&ran, &["The API server refuses that: "]);
@@ -541,8 +539,7 @@ fn what_an_obstacle_prevents_goes_later() {
     for (safe, group, resource, operation) in
         [(locked, "bank.dev", "lockers", "UPDATE"), (free.clone(), "", "persistentvolumeclaims", "DELETE")]
     {
-        let mut webhook = dead_webhook(group, resource);
-        webhook["webhooks"][0]["rules"][0]["operations"] = json!([operation]);
+        let webhook = dead_webhook_before(&[operation], group, resource);
         let objects = [&[safe, running("locksmith"), webhook], &claim("safe")[..]].concat();
         let ran = on(&objects, "plan locker/safe -n vault");
         says(&ran, &["DATA LOSS: 1 volume loses data later, ", "are prevented", "» later", "once that is mended"]);
@@ -622,8 +619,7 @@ fn a_namesake_that_does_not_run_is_no_substitute() {
 /// is in it.
 #[test]
 fn content_takes_no_namespace_along() {
-    let mut webhook = dead_webhook("bank.dev", "lockers");
-    webhook["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE"]);
+    let webhook = dead_webhook_before(&["UPDATE"], "bank.dev", "lockers");
     let safe = object(LOCKER, "safe", held("bank.dev/keys", "locksmith", json!({"deletionTimestamp": DELETED})));
     let objects = [going("vault"), safe, running("locksmith"), webhook];
     let ran = on(&objects, "plan locker/safe -n vault -o name --fail-on=never");
@@ -637,10 +633,7 @@ fn a_webhook_whose_pods_come_back_is_not_taken_down() {
     let mut webhook = dead_webhook("", "configmaps");
     webhook["webhooks"][0]["clientConfig"] = json!({"service": {"name": "hook", "namespace": "vault"}});
     let service = object!(("v1", "Service"), "hook", {"spec": {"selector": {"app": "hook"}}});
-    let mut slice = object(("discovery.k8s.io/v1", "EndpointSlice"), "hook-x", json!({}));
-    slice["metadata"]["labels"] = json!({"kubernetes.io/service-name": "hook"});
-    slice["endpoints"] = json!([{"addresses": ["10.0.0.1"], "conditions": {"ready": true},
-        "targetRef": {"kind": "Pod", "name": "hook-1-x", "namespace": "vault"}}]);
+    let slice = slice("hook", "hook-1-x");
     let mut set = object(sets, "hook-1", controlled(deployments, "hook"));
     set["spec"] = json!({"replicas": 1});
     let pod = object(("v1", "Pod"), "hook-1-x", controlled(sets, "hook-1"));
@@ -708,8 +701,7 @@ fn what_is_refused_below_is_connected_with_the_webhook() {
 fn what_mends_a_webhook_comes_before_what_it_refuses() {
     let maps = ("v1", "ConfigMap");
     let own = object(maps, "selfie", json!({"ownerReferences": owners(maps, &["selfie"])}));
-    let mut webhook = dead_webhook("", "configmaps");
-    webhook["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE", "DELETE"]);
+    let webhook = dead_webhook_before(&["UPDATE", "DELETE"], "", "configmaps");
     let objects = [own, webhook, object(LOCKER, "other", json!({}))];
     let line = "doctor --only=blocking-cycle";
     says(&on(&objects, line), &["Next  first allow writes while", "then remove"]);

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     agree::{
-        LOCKER, claim, controlled, dead_webhook, document, failing_definition, held, joined, object, on, owners,
-        running, says, says_not,
+        LOCKER, claim, controlled, dead_webhook, dead_webhook_before, document, failing_definition, held, joined,
+        object, on, owners, running, says, says_not, slice,
     },
     run::write,
 };
@@ -168,10 +168,7 @@ fn an_empty_namespace_should_be_gone_soon() {
 fn guarded(resource: &str, port: u16) -> [Value; 5] {
     let mut service = object(("v1", "Service"), "guard", json!({}));
     service["spec"] = json!({"selector": {"app": "guard"}, "ports": [{"port": 443}]});
-    let mut slice = object(("discovery.k8s.io/v1", "EndpointSlice"), "guard-x", json!({}));
-    slice["metadata"]["labels"] = json!({"kubernetes.io/service-name": "guard"});
-    slice["endpoints"] = json!([{"addresses": ["10.0.0.1"], "conditions": {"ready": true},
-        "targetRef": {"kind": "Pod", "name": "guard-0", "namespace": "vault"}}]);
+    let slice = slice("guard", "guard-0");
     let mut guard = dead_webhook("", resource);
     guard["webhooks"][0]["clientConfig"] = json!({"service": {"namespace": "vault", "name": "guard", "port": port}});
     [service, slice, guard, pod("guard-0", json!({})), node("True", "2026-03-01T10:00:00Z")]
@@ -221,8 +218,7 @@ fn a_headless_service_may_not_serve_a_webhook() {
 #[test]
 fn a_dead_webhook_refuses_what_the_cluster_needs() {
     let of = |groups: &str, resource: &str, operation: &str, selector: Value| {
-        let mut guard = dead_webhook(groups, resource);
-        guard["webhooks"][0]["rules"][0]["operations"] = json!([operation]);
+        let mut guard = dead_webhook_before(&[operation], groups, resource);
         guard["webhooks"][0]["namespaceSelector"] = selector;
         on(&[guard, pod("web", json!({}))], "doctor")
     };
@@ -263,8 +259,7 @@ fn data_is_kept_before_a_dead_webhook_lets_everything_pass() {
         let [mut claim, volume] = claim("none");
         claim["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
         claim["metadata"]["deletionTimestamp"] = json!("2026-03-01T09:00:00Z");
-        let mut guard = dead_webhook("*", "*/*");
-        guard["webhooks"][0]["rules"][0]["operations"] = json!(["*"]);
+        let mut guard = dead_webhook_before(&["*"], "*", "*/*");
         guard["webhooks"][0]["matchConditions"] = conditions;
         on(&[claim, volume, guard, namespace(json!({})), at_ten()], line)
     };
@@ -300,8 +295,7 @@ fn data_is_kept_before_a_dead_webhook_lets_everything_pass() {
 #[test]
 fn a_dead_webhook_is_mended_before_a_namespace_is_finalized() {
     let leaving = || namespace(json!({"deletionTimestamp": "2026-03-01T09:00:00Z"}));
-    let mut guard = dead_webhook("*", "*/*");
-    guard["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE"]);
+    let guard = dead_webhook_before(&["UPDATE"], "*", "*/*");
     for line in ["doctor ns/vault", "explain ns/vault"] {
         let ran = on(&[leaving(), guard.clone(), at_ten()], line);
         says(&ran, &["first allow writes while the webhook is unreachable"]);
@@ -321,9 +315,8 @@ fn a_dead_webhook_is_mended_before_a_namespace_is_finalized() {
 #[test]
 fn who_may_put_a_finalizer_back_is_named() {
     let of = |metadata: &Value, operation: &str, line: &str| {
-        let mut guard = dead_webhook("bank.dev", "lockers");
+        let mut guard = dead_webhook_before(&[operation], "bank.dev", "lockers");
         guard["kind"] = json!("MutatingWebhookConfiguration");
-        guard["webhooks"][0]["rules"][0]["operations"] = json!([operation]);
         guard["webhooks"][0]["clientConfig"] = json!({"url": "https://guard.bank.dev"});
         let one = joined(metadata.clone(), &json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}));
         on(&[object(LOCKER, "one", one), guard, namespace(json!({})), at_ten()], line)
@@ -554,10 +547,7 @@ fn a_namespace_that_is_kept_keeps_its_content() {
 #[test]
 fn a_namespace_with_the_pods_of_a_metrics_api_stays() {
     let service = object!(("v1", "Service"), "metrics", {"spec": {"selector": {"app": "metrics"}}});
-    let mut slice = object(("discovery.k8s.io/v1", "EndpointSlice"), "metrics-x", json!({}));
-    slice["metadata"]["labels"] = json!({"kubernetes.io/service-name": "metrics"});
-    slice["endpoints"] = json!([{"addresses": ["10.0.0.1"], "conditions": {"ready": true},
-        "targetRef": {"kind": "Pod", "name": "metrics-0", "namespace": "vault"}}]);
+    let slice = slice("metrics", "metrics-0");
     let name = json!({"namespace": null});
     let mut api = object(("apiregistration.k8s.io/v1", "APIService"), "v1beta1.external.metrics.k8s.io", name);
     api["spec"] = json!({"group": "external.metrics.k8s.io", "version": "v1beta1",
@@ -650,8 +640,7 @@ fn the_attacher_of_a_driver_is_known_by_its_lease() {
 /// asked, the pod stays; unless it is deleted by force.
 #[test]
 fn a_webhook_about_the_status_of_pods_holds_them() {
-    let mut guard = dead_webhook("*", "pods/status");
-    guard["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE"]);
+    let guard = dead_webhook_before(&["UPDATE"], "*", "pods/status");
     let objects = [pod("web", json!({})), node("True", "2026-03-01T10:00:00Z"), guard];
     let ran = on(&objects, "plan pod/web -n vault");
     says(&ran, &["STUCK: ", "webhook guard.bank.dev must allow it", "before it changes the status of pods"]);
@@ -705,12 +694,8 @@ fn a_condition_about_what_has_gone_is_older() {
 /// A Service with one ready pod of a Deployment.
 fn backend(name: &str) -> Vec<Value> {
     let service = object!(("v1", "Service"), name, {"uid": "service", "spec": {"selector": {"app": name}}});
-    let mut slice = object(("discovery.k8s.io/v1", "EndpointSlice"), &format!("{name}-x"), json!({}));
-    slice["metadata"]["labels"] = json!({"kubernetes.io/service-name": name});
     let serving = format!("{name}-0");
-    slice["endpoints"] = json!([{"addresses": ["10.0.0.1"], "conditions": {"ready": true},
-        "targetRef": {"kind": "Pod", "name": serving, "namespace": "vault"}}]);
-    vec![service, slice, pod(&serving, controlled(("apps/v1", "Deployment"), name)), running(name)]
+    vec![service, slice(name, &serving), pod(&serving, controlled(("apps/v1", "Deployment"), name)), running(name)]
 }
 
 /// No pod comes back where a webhook must allow that and goes in the same delete.
@@ -721,9 +706,8 @@ fn nothing_comes_back_that_a_lost_webhook_must_allow() {
                 "selector": {"matchLabels": {"app": name}}}, "status": {"replicas": 1, "readyReplicas": 1}})
     };
     let of = |operation: &str| {
-        let mut webhook = dead_webhook("", "pods");
+        let mut webhook = dead_webhook_before(&[operation], "", "pods");
         webhook["webhooks"][0]["clientConfig"]["service"]["name"] = json!("hook");
-        webhook["webhooks"][0]["rules"][0]["operations"] = json!([operation]);
         let web = [set("web"), pod("web-1", controlled(("apps/v1", "ReplicaSet"), "web"))];
         [&backend("hook")[..], &web, &[webhook, node("True", "2026-03-01T10:00:00Z")]].concat()
     };
@@ -741,9 +725,8 @@ fn a_webhook_that_its_own_new_pod_needs_is_served_by_the_old_one() {
     let of = |kind: &str| {
         let set = object!(("apps/v1", kind), "hook", {"spec": {"replicas": 1,
                 "selector": {"matchLabels": {"app": "hook"}}}, "status": {"replicas": 1, "readyReplicas": 1}});
-        let mut webhook = dead_webhook("", "pods");
+        let mut webhook = dead_webhook_before(&["CREATE"], "", "pods");
         webhook["webhooks"][0]["clientConfig"]["service"]["name"] = json!("hook");
-        webhook["webhooks"][0]["rules"][0]["operations"] = json!(["CREATE"]);
         let mut objects = backend("hook");
         objects.truncate(2);
         let mut pod = pod("hook-0", controlled(("apps/v1", kind), "hook"));
@@ -871,8 +854,7 @@ fn a_time_out_behind_a_dead_webhook_is_doubted() {
     let job = object!(("batch/v1", "Job"), "report", {"spec": {"ttlSecondsAfterFinished": 60},
         "status": {"completionTime": "2026-03-01T10:00:00Z", "conditions": [{"type": "Complete", "status": "True",
             "lastTransitionTime": "2026-03-01T10:00:00Z"}]}});
-    let mut webhook = dead_webhook("batch", "jobs");
-    webhook["webhooks"][0]["rules"][0]["operations"] = json!(["DELETE"]);
+    let webhook = dead_webhook("batch", "jobs");
     let why = "webhook guard.bank.dev must allow it and does not answer";
     let at = "reclaim -A --at=2026-03-01T10:00:30Z";
     says_not(&on(std::slice::from_ref(&job), at), &["not certain"]);
@@ -916,7 +898,6 @@ fn who_may_refuse_what_is_overdue_is_named() {
     let owner = object(("v1", "ConfigMap"), "own", waits);
     let below = object(("v1", "Secret"), "below", json!({"ownerReferences": owners(("v1", "ConfigMap"), &["own"])}));
     let mut webhook = dead_webhook("", "secrets");
-    webhook["webhooks"][0]["rules"][0]["operations"] = json!(["DELETE"]);
     webhook["webhooks"][0]["clientConfig"] = json!({"url": "https://guard.bank.dev/"});
     let ran = on(&[owner, below, webhook, at_ten()], "doctor");
     says(&ran, &["ERROR collector-idle", "These may reject its writes: guard.bank.dev of"]);
