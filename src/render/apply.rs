@@ -239,6 +239,9 @@ fn why(view: &ApplyView<'_>, index: usize) -> Why {
         (_, Fate::GoesLater) if let Some(later) = object.placed.object.and_then(|object| view.apply.later(object)) => {
             why_lost(view, index, later)
         }
+        (_, Fate::GoesLater) if object.placed.namespace_goes => {
+            plain("goes-later", format!("namespace {} is being deleted, with all in it", object.placed.namespace))
+        }
         (_, Fate::GoesLater) => {
             let waits = |standing: &&Standing| matches!(standing, Standing::Going(_) | Standing::DefinedByFile(_));
             let first = object.standings.iter().find(waits);

@@ -48,6 +48,20 @@ fn standard_input_folders_and_json() {
     assert_eq!((again.code, again.out.as_str()), (0, ""), "{again}");
 }
 
+/// What exists in a Namespace that is being deleted goes with it, whatever is applied.
+#[test]
+fn what_is_in_a_namespace_that_goes_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: old, uid: c}\n";
+    let leaving = "apiVersion: v1\nkind: Namespace\nmetadata: {name: old, uid: n, \
+                   deletionTimestamp: \"2026-03-01T09:00:00Z\"}\nspec: {finalizers: [kubernetes]}\n";
+    let file = write(folder.path(), "settings.yaml", &settings.replace(", uid: c", ""));
+    let dump = write(folder.path(), "dump.yaml", &format!("{settings}---\n{leaving}"));
+    let ran = gc(&["plan", "--apply", "-f", &file, "--from", &dump, "--assume-complete"]);
+    assert!(ran.out.contains("ConfigMap/settings -n old  » later  namespace old is being deleted"), "{ran}");
+    assert_eq!(ran.code, 2, "{ran}");
+}
+
 /// A dump proves absence only for kinds it has: nothing is called kept that was not read.
 #[test]
 fn what_a_dump_lacks_is_unknown() {

@@ -332,6 +332,21 @@ fn who_may_put_a_finalizer_back_is_named() {
         says_not(&of(&unrecorded, "CREATE", line), &["MutatingWebhookConfiguration"]);
         says_not(&of(&recorded, "UPDATE", line), &["MutatingWebhookConfiguration"]);
     }
+    // A MutatingAdmissionPolicy puts it back, too.
+    let rule =
+        json!([{"apiGroups": ["bank.dev"], "apiVersions": ["*"], "operations": ["UPDATE"], "resources": ["lockers"]}]);
+    let of = |kind: &str, spec: Value| {
+        let mut one = object(("admissionregistration.k8s.io/v1", kind), "keep", json!({"namespace": null}));
+        one["spec"] = spec;
+        one
+    };
+    let policy = json!({"matchConstraints": {"resourceRules": rule}, "mutations": [{"patchType": "JSONPatch"}]});
+    let policy = of("MutatingAdmissionPolicy", policy);
+    let binding = of("MutatingAdmissionPolicyBinding", json!({"policyName": "keep"}));
+    let one = joined(unrecorded, &json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}));
+    let ran = on(&[object(LOCKER, "one", one), policy, binding, namespace(json!({})), at_ten()], "doctor");
+    let exempt = "exempt lockers from MutatingAdmissionPolicy/keep, then force-remove the finalizer";
+    says(&ran, &[exempt, r#"[{"op":"add","path":"/spec/matchConditions","value":[{"expression":"#]);
 }
 
 /// What gets stuck only later is not told where something is stuck already, and nothing counts twice.

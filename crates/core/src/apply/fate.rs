@@ -23,8 +23,8 @@ pub enum Fate {
     Collected,
     /// It is deleted, and stays Terminating.
     Terminating,
-    /// It stays for now. It goes once an owner that is being deleted is gone, once the kind of an owner is served, or
-    /// once what prevents it is mended.
+    /// It stays for now. It goes with its Namespace, which is being deleted, once an owner that is being deleted is
+    /// gone, once the kind of an owner is served, or once what prevents it is mended.
     GoesLater,
     /// kubectl or the API server refuses it.
     Refused,
@@ -232,5 +232,5 @@ fn fate(scene: &Scene, placed: &Placed, outcome: Option<&Outcome>, graph: &Owner
     if scene.snapshot.object(object).terminating() {
         return (Fate::Terminating, placed.unread_finalizers.then_some(Uncertainty::Gap));
     }
-    (if scene.goes_later(graph, object) { Fate::GoesLater } else { Fate::Kept }, None)
+    (if placed.namespace_goes || scene.goes_later(graph, object) { Fate::GoesLater } else { Fate::Kept }, None)
 }

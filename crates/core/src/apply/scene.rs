@@ -39,6 +39,8 @@ pub struct Placed {
     pub other_version: bool,
     /// Whether it could not be read which of its finalizers the apply removes.
     pub unread_finalizers: bool,
+    /// Whether it exists in a Namespace that is being deleted.
+    pub namespace_goes: bool,
 }
 
 /// The cluster right after the apply, before the collector knows of it.
@@ -248,6 +250,7 @@ impl Placing<'_> {
             other_uid: false,
             other_version: false,
             unread_finalizers: false,
+            namespace_goes: false,
         };
         let spot = match self.spot(scene, object, default) {
             Ok(spot) => spot,
@@ -299,6 +302,7 @@ impl Placing<'_> {
                     object: Some(existing),
                     other_uid: differs(&object.uid, self.before.text(stored.uid)),
                     other_version: !version.is_empty() && differs(&object.resource_version, &version),
+                    namespace_goes: self.is_terminating(scene, &spot),
                     ..placed(Arrival::Unchanged)
                 };
                 there.arrival = if there.other_uid {

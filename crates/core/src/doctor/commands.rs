@@ -328,24 +328,27 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// Exempts a resource, by its plural, from webhooks at these places of a configuration; `None` if the server is
-    /// older than `matchConditions` (on by default since 1.28).
+    /// Exempts a resource, by its plural, from an admission policy, or from webhooks at these places of a configuration;
+    /// `None` if the server is older than `matchConditions` (on by default since 1.28).
     pub fn exempt(self, configuration: ObjectId, places: &[usize], plural: &str) -> Option<ShellCommand> {
         if self.snapshot.resources.server().is_some_and(|server| server.is_before(28)) {
             return None;
+        }
+        let condition = json!({"name": format!("except-{plural}"), "expression": exempting(plural)});
+        let adding = |to: String, has_conditions: bool| match has_conditions {
+            true => json!({"op": "add", "path": format!("{to}/matchConditions/-"), "value": condition}),
+            false => json!({"op": "add", "path": format!("{to}/matchConditions"), "value": [condition]}),
+        };
+        if let Some(policy) = self.snapshot.facts.admission_policy(configuration) {
+            return self.patch(configuration, vec![adding("/spec".to_owned(), policy.conditional)]);
         }
         let webhooks = &self.snapshot.facts.webhooks(configuration)?.webhooks;
         let mut steps = Vec::new();
         for place in places {
             let webhook = webhooks.get(*place)?;
-            let condition = json!({"name": format!("except-{plural}"), "expression": exempting(plural)});
-            let (end, value) = match webhook.conditional || !webhook.exempt.is_empty() {
-                true => ("/-", condition),
-                false => ("", json!([condition])),
-            };
             steps.push(json!({"op": "test", "path": format!("/webhooks/{place}/name"), "value": webhook.name}));
-            let path = format!("/webhooks/{place}/matchConditions{end}");
-            steps.push(json!({"op": "add", "path": path, "value": value}));
+            let has_conditions = webhook.conditional || !webhook.exempt.is_empty();
+            steps.push(adding(format!("/webhooks/{place}"), has_conditions));
         }
         self.patch(configuration, steps)
     }

@@ -31,7 +31,7 @@ use crate::{
         is_removed_by_controller_manager,
         liveness::of_controller_manager,
         managed_by_another,
-        obstacles::{Called, Operation, Reach, reach, webhook_calls},
+        obstacles::{Called, Operation, Reach, bound_policies, reach, webhook_calls},
     },
     wording::{count, each_once, thousands},
 };
@@ -342,7 +342,7 @@ struct Users {
     made: BTreeSet<ObjectId>,
     /// Those that name an object in their specs: its controller may wait for them (R9.47).
     perhaps: Vec<ObjectId>,
-    /// The mutating webhooks that may put a finalizer back, by configuration.
+    /// The MutatingAdmissionPolicies that may put a finalizer back, and the webhooks, by configuration.
     putting_back: BTreeMap<ObjectId, Vec<usize>>,
 }
 
@@ -510,8 +510,9 @@ fn look_for_controller(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
     (!are_all_read(case.stage) && holds.iter().any(is_unread)).then_some(look)
 }
 
-/// The mutating webhooks that may put a finalizer back, by configuration: they are asked about each change, and nobody
-/// is recorded to have set it. What a webhook adds, no client has set (apiserver endpoints/handlers/update.go).
+/// The MutatingAdmissionPolicies that may put a finalizer back, and the webhooks, by configuration: they are asked about
+/// each change, and nobody is recorded to have set it. What these add, no client has set (apiserver
+/// endpoints/handlers/update.go).
 fn who_puts_it_back(
     case: &Case<'_>,
     wanted: &mut Needs,
@@ -533,6 +534,11 @@ fn who_puts_it_back(
             && call.called_for(case.stage, object) == Called::Yes;
         if is_asked && !matches!(reach(case.stage, call.webhook.backend.as_ref(), wanted), Reach::Unreachable(_)) {
             by.entry(call.configuration).or_default().push(call.place);
+        }
+    }
+    for policy in bound_policies(case.stage, wanted).iter().filter(|policy| policy.mutates) {
+        if policy.judges(case.stage, object, Operation::Update) == Called::Yes {
+            by.entry(policy.policy).or_default();
         }
     }
     by
