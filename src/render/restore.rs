@@ -151,7 +151,15 @@ impl RestoreView<'_> {
             Outcome::Blocked(by) => {
                 (1, Fate::Untouched, "not tried", format!("it needs {}", self.plan.items[*by].archived.place))
             }
-            Outcome::Different(differences) => (2, Fate::Warning, "differs", differs(differences)),
+            Outcome::Different(differences) => {
+                let remarks = [differs(differences), detached(restored)];
+                (
+                    2,
+                    Fate::Warning,
+                    "differs",
+                    remarks.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("; "),
+                )
+            }
             Outcome::NotTried => (3, Fate::Untouched, "not tried", String::new()),
             Outcome::Created => (4, Fate::Kept, "created", detached(restored)),
             Outcome::WouldBeCreated => (4, Fate::Kept, "would be created", detached(restored)),

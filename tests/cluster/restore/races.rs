@@ -42,34 +42,41 @@ fn volume(name: &str, namespace: &str) -> Value {
             "namespace": namespace, "name": "data-db-0"}}})
 }
 
-/// A volume that was kept waits for the claim that was deleted. It is reserved for the claim that is restored: without
-/// that, a database would start with an empty one beside its data.
+/// A volume that was kept waits for the claim that was deleted. It is reserved for the claim that is restored, or that
+/// another client has made anew: without that, a database would start with an empty one beside its data.
 #[test]
 fn a_claim_gets_the_volume_back_that_was_kept() {
     let (cluster, archives) = (alive(), Archives::new());
     let namespace = cluster.namespace("kept");
     let kept = cluster.create(volume(&namespace, &namespace));
     let resources = json!({"requests": {"storage": "1Gi"}});
-    let claim = cluster.create(json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+    let made = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
         "metadata": {"name": "data-db-0", "namespace": namespace},
-        "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "", "resources": resources}}));
+        "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "", "resources": resources}});
+    let claim = cluster.create(made.clone());
     let phase = |object: &Value| cluster.get(&cluster.path_of(object)).map(|it| it["status"]["phase"].clone());
     cluster.wait_until("the claim", PATIENCE, || phase(&claim) == Some(json!("Bound")));
-    let archive = archives.path("kept.yaml");
-    let flag = format!("--archive={}", archive.display());
-    cluster.gc(&["delete", "pvc/data-db-0", "-n", &namespace, "--yes", &flag]).expect(0);
-    cluster.wait_until("the volume to be released", PATIENCE, || phase(&kept) == Some(json!("Released")));
+    for (archive, is_there, outcome) in [("kept.yaml", false, "Created"), ("again.yaml", true, "Same")] {
+        let archive = archives.path(archive);
+        let flag = format!("--archive={}", archive.display());
+        cluster.gc(&["delete", "pvc/data-db-0", "-n", &namespace, "--yes", &flag]).expect(0);
+        cluster.wait_until("the volume to be released", PATIENCE, || phase(&kept) == Some(json!("Released")));
+        if is_there {
+            cluster.create(made.clone());
+        }
 
-    let path = archive.to_str().expect("a path");
-    let dry_run = cluster.gc(&["restore", path, "--dry-run"]);
-    let back = format!("gets PersistentVolume/{namespace} back, with its data");
-    assert!(dry_run.stdout.contains(&back), "{}", dry_run.stdout);
-    assert_eq!(phase(&kept), Some(json!("Released")), "a dry run reserves nothing");
-    let ran = restore(cluster, &archive, &[]).ended(0);
-    assert_eq!(describe(&ran, "PersistentVolumeClaim/data-db-0")["volume"], namespace.as_str());
-    let again = cluster.get(&cluster.path_of(&claim)).expect("the claim is back");
-    assert_eq!(again["spec"]["volumeName"], namespace.as_str(), "{again:#}");
-    assert_eq!(phase(&claim), Some(json!("Bound")));
+        let path = archive.to_str().expect("a path");
+        let dry_run = cluster.gc(&["restore", path, "--dry-run"]);
+        let back = format!("gets PersistentVolume/{namespace} back, with its data");
+        assert!(dry_run.stdout.contains(&back), "{}", dry_run.stdout);
+        assert_eq!(phase(&kept), Some(json!("Released")), "a dry run reserves nothing");
+        let ran = restore(cluster, &archive, &[]).ended(0);
+        let told = describe(&ran, "PersistentVolumeClaim/data-db-0");
+        assert_eq!((&told["outcome"], &told["volume"]), (&json!(outcome), &json!(namespace)), "{told:#}");
+        let again = cluster.get(&cluster.path_of(&claim)).expect("the claim is back");
+        assert_eq!(again["spec"]["volumeName"], namespace.as_str(), "{again:#}");
+        assert_eq!(phase(&claim), Some(json!("Bound")));
+    }
     cluster.delete(&cluster.path_of(&claim), None, Some(0));
     cluster.delete(&cluster.path_of(&kept), None, Some(0));
 }

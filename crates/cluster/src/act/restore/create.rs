@@ -64,7 +64,7 @@ impl Run<'_> {
             return self.compare(item, resource, &path, &there).await;
         }
         let volume = self.waiting_volume(item).await;
-        let named = volume.as_ref().and_then(|volume| volume["metadata"]["name"].as_str()).map(str::to_owned);
+        let named = volume.as_ref().map(name_of);
         if self.mode == Mode::ClientDryRun
             || self.mode == Mode::ServerDryRun && it.needs.iter().any(|need| self.is_to_be_created(*need))
         {
@@ -116,6 +116,22 @@ impl Run<'_> {
         let differences = differences(&archived.place, &archived.whole, &references, there);
         if !differences.is_empty() {
             restored.outcome = Outcome::Different(differences);
+        }
+        // Another client made a claim of that name anew: its old data is on a volume that waits.
+        let bound = there["spec"]["volumeName"].as_str().unwrap_or_default();
+        if bound != archived.whole["spec"]["volumeName"]
+            && let Some(volume) = self.waiting_volume(item).await
+        {
+            let name = name_of(&volume);
+            match bound {
+                "" if self.mode == Mode::Apply => self.reserve(volume).await?,
+                "" => {}
+                other => restored.unfinished.push(format!(
+                    "it is bound to PersistentVolume/{other}, and its data is on PersistentVolume/{name}: delete this \
+                     claim once nothing uses it, and run this again"
+                )),
+            }
+            restored.volume = Some(name).filter(|_| bound.is_empty());
         }
         Ok(restored)
     }
@@ -219,6 +235,10 @@ impl Run<'_> {
             Some(failure) => format!("its status could not be restored: {}", failure.in_full()),
         })
     }
+}
+
+fn name_of(object: &Value) -> String {
+    object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Whether an object that was created is still without the status of the old one, and no client has written another.

@@ -49,8 +49,9 @@ impl Run<'_> {
         }
         let was_bound = |item: &ItemId| {
             let archived = &self.item(*item).archived;
-            let created = self.states[*item].as_ref().is_some_and(|state| state.outcome == Outcome::Created);
-            created && archived.place.is("", "PersistentVolumeClaim") && archived.whole["status"]["phase"] == "Bound"
+            let state = self.states[*item].as_ref();
+            let waits = state.is_some_and(|state| state.outcome == Outcome::Created || state.volume.is_some());
+            waits && archived.place.is("", "PersistentVolumeClaim") && archived.whole["status"]["phase"] == "Bound"
         };
         let mut claims: Vec<ItemId> = step.iter().copied().filter(was_bound).collect();
         if claims.is_empty() {
