@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{dead_webhook, object, on, running, says, says_not},
+    agree::{dead_webhook, object, on, owners, running, says, says_not},
     doctor::IDLE,
     field::{at_ten, namespace},
     run::{gc, run_with, with_input, words},
@@ -499,6 +499,16 @@ fn values_that_protect_refuse_where_their_webhook_is_asked() {
         other["webhooks"][0]["name"] = json!("other.bank.dev");
         says_not(&with(&[other], target), &["REFUSED", says_it]);
     }
+    // A Usage that goes with the same owner lets it go when that is tried again.
+    let of_owner = |mut object: Value| {
+        object["metadata"]["ownerReferences"] = owners(("acme.io/v1", "XShop"), &["shop"]);
+        object
+    };
+    let shop = object(("acme.io/v1", "XShop"), "shop", json!({}));
+    let composed = [bucket.clone(), object(("protection.crossplane.io/v1beta1", "Usage"), "logs-1", json!({}))];
+    let objects = [&composed.map(of_owner)[..], &[shop, namespace(json!({})), crossplane.clone()]].concat();
+    says_not(&on(&objects, "plan xshop/shop -n vault"), &["STUCK", "REFUSED"]);
+    says(&on(&objects, "plan bucket/logs -n vault"), &["REFUSED"]);
     // Nothing uses it any more, and what uses it goes first.
     says_not(&on(&[bucket, crossplane, at_ten()], "plan bucket/logs -n vault"), &["REFUSED"]);
 
@@ -525,5 +535,9 @@ fn values_that_protect_refuse_where_their_webhook_is_asked() {
     let mut going = namespace(json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}));
     going["status"]["phase"] = json!("Terminating");
     let objects = [service, webhook("kruise-validating", "", "services"), going, at_ten()];
-    says(&on(&objects, "explain ns/vault"), &["protected: its label policy.kruise.io/delete-protection is Always"]);
+    let protected = "protected: its label policy.kruise.io/delete-protection is Always";
+    says(&on(&objects, "explain ns/vault"), &[protected]);
+    let ran = on(&objects, "doctor");
+    let refuses = format!("the API server refuses to delete Service/web -n vault: {protected}");
+    says(&ran, &["namespace-stuck", &refuses, "take the protection away", "kubectl patch services/web"]);
 }

@@ -268,12 +268,6 @@ fn protected<'v>(
         .filter(move |id| guard.may_be_on(view.snapshot.resource(*id)) && is_on(view.snapshot, *id, guard))
 }
 
-/// What lets an object go.
-fn lift(view: &PlanView<'_>, guard: &Guard, object: ObjectId) -> Option<ShellCommand> {
-    let facts = view.snapshot.facts.policy(object);
-    view.commands().merge(object, &guard.lifted(|field| facts.is_some_and(|facts| facts.has(field)))?)
-}
-
 fn resources(snapshot: &Snapshot, obstacle: &Obstacle) -> String {
     let resources = &obstacle.resources;
     let kinds = if resources.len() > NAMED { " kinds" } else { "" };
@@ -312,7 +306,7 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
         }
         (ObstacleKind::PolicyRefuses { lacks_parameters, .. }, _) => way_past(lacks_parameters).0,
         (ObstacleKind::DeleteProtected { guard, .. }, _) if guard.while_any.is_empty() => {
-            "somebody protected it on purpose; to let it go nevertheless:"
+            "it is protected on purpose; if it must go:"
         }
         (ObstacleKind::DeleteProtected { .. }, _) => "delete first what uses it; who that is:",
         (ObstacleKind::ConversionBroken { .. }, _) => {
@@ -356,7 +350,7 @@ pub(super) fn commands(view: &PlanView<'_>, obstacle: &Obstacle) -> Vec<ShellCom
             vec![view.kubectl.verb("get").args([kinds.join(",").as_str(), "--all-namespaces"])]
         }
         ObstacleKind::DeleteProtected { guard, .. } => {
-            protected(view, obstacle, guard).take(NAMED).filter_map(|id| lift(view, guard, id)).collect()
+            protected(view, obstacle, guard).take(NAMED).filter_map(|id| commands.lift(id, guard)).collect()
         }
         ObstacleKind::ConversionBroken { definition } => {
             let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});

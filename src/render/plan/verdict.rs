@@ -278,8 +278,11 @@ fn refusals(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
     if let Some(reason) = verdict.reasons.iter().find(refuses) {
         let mut obstacles = view.plan.obstacles.iter();
         let obstacle = obstacles.find(|obstacle| ReasonKind::of_obstacle(obstacle.kind) == reason.kind);
-        let name = obstacle.map(|obstacle| view.snapshot.short_name(obstacle.kind.object())).unwrap_or_default();
-        parts.push(Part::new(20, format!("the API server refuses it ({name})")).or(12, "the API server refuses it"));
+        // What protects itself is named by what it prevents.
+        let by = obstacle.map(|obstacle| obstacle.kind.object()).filter(|by| !view.plan.request.targets.contains(by));
+        let refuses = "the API server refuses it";
+        let named = by.map(|by| format!("{refuses} ({})", view.snapshot.short_name(by)));
+        parts.push(Part::new(20, named.unwrap_or_else(|| refuses.to_owned())).or(12, refuses));
     }
     parts
 }

@@ -10,7 +10,7 @@ use crate::{
     graph::OwnerGraph,
     model::{
         Mapping, ObjectId, Reference, ResourceId, Snapshot, Symbol,
-        effects::{Policy, PolicyEffect},
+        effects::{Guard, Policy, PolicyEffect},
         facts::exempting,
     },
 };
@@ -303,6 +303,12 @@ impl<'a> Commands<'a> {
     /// Sets fields of an object, or removes them if they are null.
     pub fn merge(self, id: ObjectId, fields: &Value) -> Option<ShellCommand> {
         Some(self.about("patch", id)?.args(["--type=merge", "-p", &fields.to_string()]))
+    }
+
+    /// Lets an object go that a value guards (R9.48); `None`: others take the value away.
+    pub fn lift(self, id: ObjectId, guard: &Guard) -> Option<ShellCommand> {
+        let facts = self.snapshot.facts.policy(id);
+        self.merge(id, &guard.lifted(|field| facts.is_some_and(|facts| facts.has(field)))?)
     }
 
     /// Serves the storage version of a CRD that serves none.

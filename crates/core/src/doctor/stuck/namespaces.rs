@@ -11,7 +11,11 @@ use crate::{
         code::Trait,
         collector::start_manager,
     },
-    model::{ObjectId, effects::Severity, facts::Condition},
+    model::{
+        ObjectId,
+        effects::{Guard, Severity},
+        facts::Condition,
+    },
     server::OwnDelete,
     simulate::{BlockedBy, Needs, State, converter, foreign_spec_finalizers},
 };
@@ -149,6 +153,14 @@ fn unconverted(case: &Case<'_>, message: &str) -> Option<(ObjectId, String)> {
     Some((definition, converter(snapshot, definition)?))
 }
 
+/// The value for which the API server refuses to delete an object (R9.48).
+fn guard_of(case: &Case<'_>, object: ObjectId) -> Option<&'static Guard> {
+    match case.projection.refused(object)? {
+        BlockedBy::Guard(_, guard) => Some(guard),
+        _ => None,
+    }
+}
+
 /// A namespace that no other finding explains.
 fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let snapshot = case.snapshot();
@@ -189,6 +201,14 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     }
     for condition in &said {
         message.push_str(&format!(" {}.", condition.in_words()));
+    }
+    let guarded: Vec<(ObjectId, &'static Guard)> =
+        content.iter().filter_map(|id| Some((*id, guard_of(case, *id)?))).collect();
+    // What follows says it where the API server doesn't.
+    if let Some((first, guard)) = guarded.first().filter(|_| case.stage.said_to_fail(id)) {
+        let more = guarded.len() - 1;
+        let more = if more == 0 { String::new() } else { format!(" So are {more} more.") };
+        message.push_str(&format!(" {} is protected: {}.{more}", case.name(*first, Some(id)), guard.says()));
     }
     let is_away = case.manager_away(&mut Needs::default()).is_some();
     let consequence = if is_older && !is_away {
@@ -240,6 +260,9 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         let policies = "validatingadmissionpolicies,validatingadmissionpolicybindings";
         remedies.push(see("see which policies refuse that, and whom they protect", policies));
     }
+    let lift = guarded.iter().filter_map(|(id, guard)| case.commands().lift(*id, guard));
+    let lift = Remedy::new("take the protection away, which somebody set on purpose", lift);
+    remedies.extend(Some(lift.deciding(true)).filter(|remedy| !remedy.commands.is_empty()));
     let what = if fails("") {
         "delete the remaining objects in it, as the namespace controller would: the answers say what is wrong"
     } else {

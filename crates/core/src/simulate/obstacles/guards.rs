@@ -49,11 +49,18 @@ impl World<'_, '_> {
     fn still_applies(&self, object: ObjectId, guard: &Guard) -> bool {
         let (context, snapshot) = (self.context, self.context.snapshot);
         let lives = |id: &ObjectId| self.stored(*id).is_some_and(|stored| !stored.terminating);
+        // What goes with its owner or its namespace will be gone when this is tried again.
+        let stays = |user: &ObjectId| {
+            let found = snapshot.object(*user);
+            let owners = found.owners.iter().filter_map(|owner| snapshot.by_uid(owner.uid));
+            let above = owners.chain(context.namespace_named(found.namespace));
+            lives(user) && above.into_iter().all(|above| lives(&above))
+        };
         if !guard.while_any.is_empty() {
-            let kinds =
-                guard.while_any.iter().filter_map(|(group, kind)| snapshot.resources.by_group_kind(group, kind));
+            let kinds = guard.while_any.iter();
+            let kinds = kinds.filter_map(|(group, kind)| snapshot.resources.by_group_kind(group, kind));
             let mut users = kinds.flat_map(|kind| context.of_resource(kind)).peekable();
-            return users.peek().is_some() && users.all(|user| self.exists(*user));
+            return users.peek().is_some() && users.all(stays);
         }
         if !guard.only_populated {
             return true;
