@@ -50,7 +50,7 @@ pub(super) fn asked(global: &GlobalArgs, command: &Command) -> Result<Option<Rep
     if global.reads_files {
         return usage("--print-role: this command reads files, not a cluster, and needs no rights");
     }
-    let (name, rights) = rights(global, command)?;
+    let (name, rights, blocking) = rights(global, command)?;
     if rights.is_empty() {
         return Ok(Some(Report::of(format!("# {name} needs no rights but discovery, which every user has.\n"))));
     }
@@ -58,11 +58,19 @@ pub(super) fn asked(global: &GlobalArgs, command: &Command) -> Result<Option<Rep
         "# The least rights of this {name}, for the resources that are served now. Every user may already discover \
          them and\n# check own rights. Bind each role to the user: kubectl create clusterrolebinding or rolebinding.\n"
     );
+    let more = match blocking.as_slice() {
+        [] => String::new(),
+        of => format!(
+            "# Where the admission plugin OwnerReferencesPermissionEnforcement is on, as in OpenShift, also the right \
+             to update\n# {}: references block these.\n",
+            of.join(", ")
+        ),
+    };
     // Whoever applies the rights of another command must not change this role.
     let mut hasher = FxHasher::default();
     hasher.write(rights.yaml("").as_bytes());
     let of_rights = hasher.finish() & 0xffff_ffff;
-    Ok(Some(Report::of(format!("{head}{}", rights.yaml(&format!("kubectl-gc-{name}-{of_rights:08x}"))))))
+    Ok(Some(Report::of(format!("{head}{more}{}", rights.yaml(&format!("kubectl-gc-{name}-{of_rights:08x}"))))))
 }
 
 /// How much a command reads.
@@ -74,7 +82,8 @@ enum Reads {
     Plan(Propagation),
 }
 
-fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Rights), OperationError> {
+/// The name of a command, its rights, and what it needs besides where an admission plugin asks for that.
+fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Rights, Vec<String>), OperationError> {
     let while_watched = |watched: bool| -> &[&'static str] { if watched { &READ_AND_WATCH } else { &READ } };
     let policy = |args: &PropagationArgs| Reads::Plan(args.policy());
     let nothing = TargetArgs::default();
@@ -82,10 +91,11 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
         Command::Restore(args) => {
             let objects = restore::objects(&Archive::open(&args.archive)?)?;
             let restore = Restore::open(&global.cluster()?, objects, &restore::request(global, args))?;
-            return Ok(("restore", restore.rights()));
+            return Ok(("restore", restore.rights(), restore.rights_to_block()));
         }
         Command::Cancel(args) => {
-            return Ok(("cancel", Cancel::open(&global.cluster()?, cancel::config(global, args))?.rights()));
+            let cancel = Cancel::open(&global.cluster()?, cancel::config(global, args))?;
+            return Ok(("cancel", cancel.rights(), Vec::new()));
         }
         Command::Tree(args) => ("tree", args.targets.clone(), Reads::Namespace, while_watched(args.watch)),
         // Owners may be anywhere.
@@ -103,7 +113,7 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
         Command::Reclaim(args) => ("reclaim", args.targets.clone(), Reads::Everything, &READ),
         Command::Snapshot(_) => ("snapshot", nothing, Reads::Everything, &READ),
         Command::Resources(args) if args.count => ("resources", nothing, Reads::Everything, &["list"]),
-        _ => return Ok(("resources", Rights::default())),
+        _ => return Ok(("resources", Rights::default(), Vec::new())),
     };
     let targets = global.targets(&targets)?;
     let discovered = Discovered::connect(&global.cluster()?)?;
@@ -135,7 +145,7 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
         Reads::Everything => rights.read(resources, &Scope::Everything, verbs),
         Reads::Plan(propagation) => read_for_plan(&mut rights, discovered, &targets, &lists, propagation, verbs)?,
     }
-    Ok((name, rights))
+    Ok((name, rights, Vec::new()))
 }
 
 /// A plan of objects in one namespace reads that namespace, and by name the nodes and volumes that the plan depends on:

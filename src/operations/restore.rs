@@ -93,6 +93,22 @@ impl Restore {
         rights.grant(&resources, wanted(&self.plan, &resources, &absent).into_iter().chain(owners).map(placed));
         rights
     }
+
+    /// What references that block their owners need besides, where OwnerReferencesPermissionEnforcement is on: the
+    /// right to update the finalizers of these (R1.38), as `gadgets.acme.io/finalizers in namespace shop`.
+    pub fn rights_to_block(&self) -> Vec<String> {
+        let resources = self.with_defined();
+        let there = self.plan.items.iter().filter(|item| item.left_out.is_none());
+        let blocking = there.flat_map(|item| item.archived.references.iter()).filter(|reference| reference.blocks());
+        let finalizers = blocking.filter_map(|reference| {
+            let id = resources.by_group_kind(reference.place.group(), &reference.place.kind)?;
+            let (resource, namespace) = (resources.get(id), &reference.place.namespace);
+            let place = if resource.namespaced { format!(" in namespace {namespace}") } else { String::new() };
+            Some(format!("{}/finalizers{place}", resource.full_name()))
+        });
+        let finalizers: BTreeSet<String> = finalizers.collect();
+        finalizers.into_iter().collect()
+    }
 }
 
 /// The served resources, with the kinds that archived CRDs define: these may not be served any more, or not yet.

@@ -62,8 +62,9 @@ impl Head {
 
     /// The head of a document of this kind.
     pub fn new(kind: &'static str, gaps: &[Gap], server: Option<&ServerVersion>) -> Self {
-        let (complete, gaps) = (gaps.is_empty(), each_once(gaps));
-        Head { api_version: API_VERSION, kind, complete, gaps, server: server.cloned(), read: None }
+        // What is gone since it was listed hides nothing.
+        let gaps = each_once(gaps);
+        Head { api_version: API_VERSION, kind, complete: gaps.is_empty(), gaps, server: server.cloned(), read: None }
     }
 }
 

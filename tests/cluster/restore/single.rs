@@ -48,6 +48,25 @@ fn what_is_there_is_compared_and_left_alone_and_its_dependents_are_attached_to_i
     assert!(cluster.get(&cluster.path_of(&all[2])).is_some());
 }
 
+/// The admission plugin OwnerReferencesPermissionEnforcement asks for a right of its own (R1.38).
+#[test]
+fn a_role_says_what_references_that_block_need_besides() {
+    let cluster = shared();
+    let archives = Archives::new();
+    let namespace = cluster.namespace("blocking");
+    let owner = config(&namespace, "owner");
+    let role = |blocks: bool| {
+        let mut below = owned(config(&namespace, "below"), &[&owner]);
+        below["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = json!(blocks);
+        let file = archives.write(&format!("blocks-{blocks}"), &[owner.clone(), below]);
+        cluster.gc(&["restore", &file.display().to_string(), "--print-role"]).ended(0).stdout
+    };
+    let also = format!("also the right to update\n# configmaps/finalizers in namespace {namespace}: references block");
+    let [blocking, other] = [true, false].map(role);
+    assert!(blocking.contains(&also), "{blocking}");
+    assert!(!other.contains("OwnerReferencesPermissionEnforcement"), "{other}");
+}
+
 #[test]
 fn a_reference_that_would_lead_nowhere_is_dropped_and_said() {
     let cluster = shared();

@@ -93,6 +93,13 @@ pub struct Archived {
     pub moved_from: Option<String>,
 }
 
+impl OwnerReference {
+    /// Whether it blocks its owner.
+    pub fn blocks(&self) -> bool {
+        self.written["blockOwnerDeletion"] == true
+    }
+}
+
 impl Archived {
     /// Reads all objects of an archive.
     ///
