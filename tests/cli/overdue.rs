@@ -18,6 +18,27 @@ fn with_status(kind: (&str, &str), finalizer: &str, deleted: Option<&str>, statu
     found
 }
 
+/// A controller manager that runs may have tried in vain where a webhook is asked, and a sweep would, too: only the API
+/// server can tell. One that is away has not.
+#[test]
+fn what_a_webhook_may_refuse_is_tried_first() {
+    let owner = json!({"finalizers": ["foregroundDeletion"], "deletionTimestamp": LONG_AGO});
+    let owner = object(("v1", "ConfigMap"), "root", owner);
+    let below = object!(LOCKER, "safe", {"ownerReferences": owners(("v1", "ConfigMap"), &["root"])});
+    let mut webhook = dead_webhook("bank.dev", "lockers");
+    webhook["webhooks"][0]["clientConfig"] = json!({"url": "https://10.0.0.1/check"});
+    let with = |renewed: &str, webhook: &[Value]| {
+        let objects = [owner.clone(), below.clone(), namespace(json!({})), manager_of(renewed), at_ten()];
+        on(&[&objects[..], webhook].concat(), "doctor")
+    };
+    let tried = "find out whether the API server refuses that: this sends the same request as a dry run";
+    let ran = with("2026-03-01T09:59:58.000000Z", std::slice::from_ref(&webhook));
+    says(&ran, &["collector-idle", "These may reject its writes: guard.bank.dev", tried]);
+    says(&ran, &["kubectl delete lockers.bank.dev/safe -n vault --cascade=background", "--dry-run=server"]);
+    says_not(&with(LONG_BEFORE, &[webhook]), &[tried]);
+    says_not(&with("2026-03-01T09:59:58.000000Z", &[]), &[tried]);
+}
+
 /// R9.7: whether the pod garbage collector deletes a pod is one answer of plan, explain and doctor.
 #[test]
 fn the_pod_garbage_collector_has_one_answer() {

@@ -8,7 +8,7 @@ use crate::{
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
     simulate::{
-        COLLECTOR_OVERDUE, Needs, OutcomeKind, Projection, SimContext, is_removed_by_controller_manager,
+        COLLECTOR_OVERDUE, Liveness, Needs, OutcomeKind, Projection, SimContext, is_removed_by_controller_manager,
         liveness::of_controller_manager,
         obstacles::{Operation, WebhookCall, bound_policies},
     },
@@ -225,7 +225,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         severity: if stuck { Severity::Error } else { Severity::Warning },
         message,
         consequence: consequence(case, &mut findings.wanted, works, some_refused) + &hidden,
-        remedies: remedies(case, &mut findings.wanted, works, &left),
+        remedies: remedies(case, &mut findings.wanted, works, &left, !suspects.is_empty()),
         related,
         objects,
         ..Finding::of(code, "")
@@ -312,7 +312,7 @@ fn consequence(case: &Case<'_>, wanted: &mut Needs, works: bool, some_refused: b
     }
 }
 
-fn remedies(case: &Case<'_>, wanted: &mut Needs, works: bool, turns: &[Turn]) -> Vec<Remedy> {
+fn remedies(case: &Case<'_>, wanted: &mut Needs, works: bool, turns: &[Turn], may_be_refused: bool) -> Vec<Remedy> {
     let commands = case.commands();
     let waits = |turn: &&Turn| turn.write == Write::Finalizer || turn.waiting.is_some();
     let waiting = sorted(turns.iter().filter(waits).map(|turn| turn.waiting.unwrap_or(turn.object)));
@@ -327,7 +327,14 @@ fn remedies(case: &Case<'_>, wanted: &mut Needs, works: bool, turns: &[Turn]) ->
     let mut remedies = if works {
         vec![Remedy::new("find out why: this sends the same request as a dry run", tried(case, turns))]
     } else {
-        let mut remedies = sweep::remedies(case, wanted, turns);
+        let (_, manager) = of_controller_manager(case.stage, case.now, wanted);
+        let mut remedies = Vec::new();
+        // A manager that runs may have tried in vain; a sweep would, too.
+        if may_be_refused && matches!(manager, Liveness::Alive(_)) {
+            let text = "find out whether the API server refuses that: this sends the same request as a dry run";
+            remedies.push(Remedy::new(text, tried(case, turns)));
+        }
+        remedies.extend(sweep::remedies(case, wanted, turns));
         remedies.push(Remedy::new(
             "see why kube-controller-manager does not do it; once it runs, it does all of this by itself",
             [case.kubectl.verb("get").args(SEE_MANAGER)],
