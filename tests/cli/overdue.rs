@@ -435,6 +435,21 @@ fn explain_says_what_is_left_without_finalizers() {
     says(&ran, &["if all these finalizers are removed, only what the API server says still keeps this object."]);
 }
 
+/// What is in a namespace of which the API server says that it refuses a delete may be what it refuses: nothing
+/// promises that it goes.
+#[test]
+fn what_a_namespace_may_not_delete_is_not_said_to_go() {
+    let mut going = namespace(json!({"deletionTimestamp": LONG_AGO}));
+    let message = "Failed to delete all resource types, 1 remaining: services \"Unknown\" is forbidden: \
+                   ValidatingAdmissionPolicy 'keep' with binding 'keep' denied request: protected";
+    going["status"] = json!({"phase": "Terminating", "conditions": [{"type": "NamespaceDeletionContentFailure",
+        "status": "True", "reason": "ContentDeletionFailed", "message": message}]});
+    let service = object(("v1", "Service"), "precious", json!({}));
+    let ran = on(&[going, service, at_ten()], "explain ns/vault");
+    says(&ran, &["STUCK: ", "Service/precious", "◊ DEPENDS", "unless the API server refuses that: see below"]);
+    says_not(&ran, &["will be deleted"]);
+}
+
 /// Nothing is made again of a kind whose CRD goes, too.
 #[test]
 fn nothing_is_made_again_without_its_definition() {

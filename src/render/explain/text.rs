@@ -199,6 +199,9 @@ fn remarks(
             false => "it is deleted with what it is in",
         };
         remarks.extend(line.goes.then(|| goes.to_owned()));
+        let doubted =
+            || "the namespace controller deletes it, unless the API server refuses that: see below".to_owned();
+        remarks.extend(line.doubted.then(doubted));
         remarks
             .extend(line.lets_go.then(|| "another owner keeps it, and the blocking reference is removed".to_owned()));
     }

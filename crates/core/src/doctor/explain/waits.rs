@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::{
-    model::{ObjectId, Symbol},
+    model::{ObjectId, Symbol, facts::CONTENT_FAILURE},
     server::kinds::protected,
     simulate::{BlockedBy, Needs, Next, NoAction, State, foreign_spec_finalizers},
 };
@@ -42,6 +42,9 @@ pub struct Waiting {
     /// It was shown above.
     #[serde(skip)]
     pub above: bool,
+    /// Its namespace says that the API server refuses to delete something in it: perhaps this.
+    #[serde(skip)]
+    pub doubted: bool,
 }
 
 /// A root cause of an object that isn't deleted.
@@ -85,12 +88,12 @@ impl Explainer<'_, '_> {
     }
 
     fn line(&self, object: ObjectId, depth: u32, waits_for: Vec<ObjectId>, above: bool) -> Waiting {
-        let projection = self.case.projection;
         let held_by = self.holders(object);
         Waiting {
             object,
             depth,
-            goes: projection.goes(object),
+            goes: self.goes(object),
+            doubted: self.is_doubted(object),
             lets_go: self.lets_go(object),
             state: self.state(object),
             holders: self.names_of(&held_by),
@@ -107,8 +110,29 @@ impl Explainer<'_, '_> {
 
     /// Whether anyone will finish an object; [`State::Waiting`] if it is deleted or unblocks its owner.
     fn state(&self, object: ObjectId) -> State {
-        let projection = self.case.projection;
-        if projection.goes(object) || self.lets_go(object) { State::Waiting } else { projection.state(object) }
+        match () {
+            () if self.goes(object) || self.lets_go(object) => State::Waiting,
+            () if self.is_doubted(object) => State::Unknown,
+            () => self.case.projection.state(object),
+        }
+    }
+
+    /// Whether an object is deleted by itself.
+    fn goes(&self, object: ObjectId) -> bool {
+        self.case.projection.goes(object) && !self.is_doubted(object)
+    }
+
+    /// Whether the API server may refuse to delete an object: its namespace says that of something in it.
+    fn is_doubted(&self, object: ObjectId) -> bool {
+        let (case, snapshot) = (self.case, self.case.snapshot());
+        let found = snapshot.object(object);
+        let is_to_go = case.projection.goes(object) && !found.terminating();
+        let namespace = case.stage.namespace_named(found.namespace).filter(|_| is_to_go);
+        namespace.is_some_and(|namespace| {
+            let said = snapshot.facts.said_to_keep(namespace);
+            said.iter().any(|condition| condition.kind == CONTENT_FAILURE)
+                && case.projection.holders(namespace).contains(&BlockedBy::Said)
+        })
     }
 
     /// What an object waits for, in the end and now. What is never deleted comes first.
