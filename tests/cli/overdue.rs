@@ -477,6 +477,23 @@ fn a_webhook_that_selects_nothing_does_no_harm() {
     says_not(&of("a"), &["NOTE webhook-unreachable"]);
 }
 
+/// R9.41: what a rule of Kyverno's has generated may come back if that rule synchronizes it.
+#[test]
+fn what_a_policy_keeps_up_may_come_back() {
+    let policy = |rule: &str, synchronize: bool| {
+        let rule = json!({"name": rule, "generate": {"kind": "NetworkPolicy", "synchronize": synchronize}});
+        object!(("kyverno.io/v1", "ClusterPolicy"), "defaults", {"namespace": null, "spec": {"rules": [rule]}})
+    };
+    let labels = json!({"generate.kyverno.io/policy-name": "defaults", "generate.kyverno.io/policy-namespace": "",
+        "generate.kyverno.io/rule-name": "deny"});
+    let made = object(("networking.k8s.io/v1", "NetworkPolicy"), "deny", json!({ "labels": labels }));
+    let with = |policy: Value| on(&[made.clone(), policy, namespace(json!({}))], "plan networkpolicy/deny -n vault");
+    says(&with(policy("deny", true)), &["ClusterPolicy/defaults stays, and may create NetworkPolicy/deny again"]);
+    for other in [policy("deny", false), policy("allow", true)] {
+        says_not(&with(other), &["again"]);
+    }
+}
+
 /// R9.41: what others than an owner make again.
 #[test]
 fn what_is_kept_up_by_others_comes_back() {

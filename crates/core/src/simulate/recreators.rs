@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{
     Object, ObjectId, Presence, Resource,
-    effects::{Inventory, Policy, application_named},
+    effects::{Inventory, Policy, PolicyFacts, application_named},
 };
 
 use super::{
@@ -253,6 +253,13 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             };
             found.extend(self.context.of_resource(certificates).iter().copied().filter(may_issue));
         }
+        let generated = |key: &str| snapshot.label(object, &format!("generate.kyverno.io/{key}"));
+        if let Some(name) = generated("policy-name") {
+            let place = generated("policy-namespace").unwrap_or_default();
+            let [cluster, namespaced] = PolicyFacts::KYVERNO;
+            let (group, kind) = if place.is_empty() { cluster } else { namespaced };
+            found.extend(of_kind(group, kind).and_then(|kind| snapshot.look_up_named(kind, place, name).object()));
+        }
         let is_synced = snapshot.label(object, "app.kubernetes.io/managed-by") == Some("configmanagement.gke.io");
         for kind in ["RootSync", "RepoSync"].into_iter().filter(|_| is_synced) {
             let (Some(syncs), Some(groups)) = (of_kind("configsync.gke.io", kind), of_kind("kpt.dev", "ResourceGroup"))
@@ -276,8 +283,13 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             self.needs.borrow_mut().facts.insert(by);
             return Some(Recreation::Possible);
         };
-        let inventory = facts.inventory.as_deref().filter(|inventory| facts.heals && !inventory.elsewhere)?;
         let resource = self.resource(by);
+        if PolicyFacts::KYVERNO.contains(&(resource.group.as_str(), resource.kind.as_str())) {
+            // As long as what triggered it matches.
+            let rule = snapshot.label(object, "generate.kyverno.io/rule-name")?;
+            return facts.synchronizes(rule).then_some(Recreation::Possible);
+        }
+        let inventory = facts.inventory.as_deref().filter(|inventory| facts.heals && !inventory.elsewhere)?;
         let policy = Policy::of_applier(&resource.group, &resource.kind)?;
         let spared = self.object(object).spared;
         let is_made =

@@ -158,6 +158,14 @@ const SETTINGS: &[Setting] = &[
     set(Policy::TidbBackup, &["spec.cleanPolicy"], ActWith(&["Delete"]), UNCLEANED, r#""Retain""#),
 ];
 
+/// The names of the rules of a Kyverno policy that keep what they generate (kyverno/kyverno
+/// api/kyverno/v1/rule_types.go: GeneratePattern, Synchronize).
+fn synchronizing_rules(policy: &Value) -> Vec<String> {
+    let rules = policy.pointer("/spec/rules").and_then(Value::as_array).into_iter().flatten();
+    let keeps = rules.filter(|rule| rule.pointer("/generate/synchronize") == Some(&json!(true)));
+    keeps.filter_map(|rule| rule["name"].as_str().map(str::to_owned)).collect()
+}
+
 /// What a policy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyEffect {
@@ -471,6 +479,15 @@ impl PolicyFacts {
     /// Its controller is known only by its name.
     pub(crate) const GATEWAY_CLASS: (&'static str, &'static str) = ("gateway.networking.k8s.io", "GatewayClass");
 
+    /// What generates objects, by rules: their policies are known by their names.
+    pub(crate) const KYVERNO: [(&'static str, &'static str); 2] =
+        [("kyverno.io", "ClusterPolicy"), ("kyverno.io", "Policy")];
+
+    /// Whether a policy of Kyverno's makes again what this rule of it has generated.
+    pub(crate) fn synchronizes(&self, rule: &str) -> bool {
+        self.uses.iter().any(|name| name == rule)
+    }
+
     /// What says which Node has a volume.
     const ATTACHMENT: (&'static str, &'static str) = ("storage.k8s.io", "VolumeAttachment");
 
@@ -482,6 +499,7 @@ impl PolicyFacts {
         let has_policy = |finalizer: &'t str| Policy::of(group, kind, std::iter::once(finalizer)).is_some();
         Policy::of_kind(group, kind).is_some()
             || matches!((group, kind), PolicyFacts::ZALANDO | PolicyFacts::GATEWAY_CLASS)
+            || PolicyFacts::KYVERNO.contains(&(group, kind))
             || names_by_field(group, kind)
             || finalizers.any(|finalizer| {
                 has_policy(finalizer) || Pause::is_possible(finalizer) || may_need(finalizer, group, kind)
@@ -505,6 +523,7 @@ impl PolicyFacts {
             PolicyFacts::ZALANDO => facts.keep_field(DELETES_CLAIMS, object),
             PolicyFacts::NODE_CLAIM => facts.keep_field(DEADLINE, object),
             PolicyFacts::GATEWAY_CLASS => facts.keep_field(CONTROLLER, object),
+            of if PolicyFacts::KYVERNO.contains(&of) => facts.uses = synchronizing_rules(object),
             PolicyFacts::ATTACHMENT if object.pointer("/status/attached") == Some(&json!(true)) => {
                 facts.keep_field(ATTACHED_TO, object);
             }
