@@ -74,12 +74,21 @@ impl Mix {
     }
 }
 
-/// The case for a seed.
-pub fn case(seed: u64, mix: Mix) -> Case {
+/// Random numbers that are the same for a seed, on each machine.
+pub fn rng(seed: u64) -> TestRng {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
+}
+
+/// One of these.
+pub fn one_of<T: Copy>(rng: &mut TestRng, from: &[T]) -> T {
+    from[rng.random_range(0..from.len())]
+}
+
+/// The case for a seed.
+pub fn case(seed: u64, mix: Mix) -> Case {
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng(seed));
     cases(mix).new_tree(&mut runner).expect("nothing is rejected").current()
 }
 

@@ -4,14 +4,12 @@
 use std::fmt::{self, Display, Formatter};
 
 use gc_core::server::Propagation::{self, Background, Foreground, Orphan};
-use proptest::{
-    prelude::RngExt as _,
-    test_runner::{RngAlgorithm, TestRng},
-};
+use proptest::{prelude::RngExt as _, test_runner::TestRng};
 
 use crate::{
     differential::build::GROUP,
     graphs::{
+        generate::{one_of, rng},
         kinds::Kind,
         text::{Bent, Graph, Line},
     },
@@ -44,9 +42,7 @@ impl Case {
 
 /// The case for a seed.
 pub fn case(seed: u64) -> Case {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let mut rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut rng = rng(seed);
     let of_definition = rng.random_bool(0.4);
     // A CRD that stays Terminating occupies one of the API server's five workers for good.
     let may_stick = !of_definition || seed.is_multiple_of(10);
@@ -115,10 +111,6 @@ fn refer(owner: &Line, bend: Option<(&str, &str)>, block: Option<bool>) -> Bent 
     });
     let (kind, name) = (owner.kind.name.to_owned(), owner.name.clone());
     Bent { kind, name, bends: bend.into_iter().collect(), controller: false, block }
-}
-
-fn one_of<T: Copy>(rng: &mut TestRng, from: &[T]) -> T {
-    from[rng.random_range(0..from.len())]
 }
 
 fn tenths(rng: &mut TestRng, tenths: u32, share: f64) -> bool {

@@ -7,10 +7,7 @@ use std::{path::Path, sync::Mutex};
 
 use gc_cluster::cluster::MonitorId;
 use gc_core::model::Resource;
-use proptest::{
-    prelude::RngExt as _,
-    test_runner::{RngAlgorithm, TestRng},
-};
+use proptest::{prelude::RngExt as _, test_runner::TestRng};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -19,6 +16,7 @@ use self::{
     writers::Writers,
 };
 use crate::{
+    graphs::generate::rng,
     harness::{ADMIN, Alone, CountingProxy, Fault, NOBODY, Options, Request},
     plan::definitions::jars_that_cannot_be_converted,
     reading::connect_with,
@@ -40,12 +38,6 @@ fn config_maps(kubeconfig: &Path) -> [(MonitorId, Resource); 1] {
     let resource =
         resources(kubeconfig).into_iter().find(|resource| resource.plural == "configmaps").expect("it is served");
     [(CONFIG_MAPS, resource)]
-}
-
-fn random(seed: u64) -> TestRng {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }
 
 /// Random faults for lists and watches of ConfigMaps: every watch ends or breaks off.
@@ -86,7 +78,7 @@ fn nothing_is_lost_and_nothing_is_made_up() {
     // More than a page of a list.
     writers.fill(700);
     let proxy = CountingProxy::start(&cluster);
-    let rng = Mutex::new(random(7));
+    let rng = Mutex::new(rng(7));
     proxy.with(move |request| spoil(&mut rng.lock().unwrap(), request));
     let kubeconfig = cluster.kubeconfig(ADMIN);
     let resource = config_maps(&kubeconfig);

@@ -10,8 +10,10 @@ use http::{Method, Request, header};
 use proptest::{prelude::RngExt as _, test_runner::TestRng};
 use serde_json::{Value, json};
 
-use super::random;
-use crate::harness::{ADMIN, Api, Cluster};
+use crate::{
+    graphs::generate::rng,
+    harness::{ADMIN, Api, Cluster},
+};
 
 const WRITERS: u64 = 4;
 /// The number of names that each thread chooses from.
@@ -66,7 +68,7 @@ impl Writers {
             for writer in 0..WRITERS {
                 let (over, written) = (&over, &written);
                 scope.spawn(move || {
-                    let mut rng = random(writer);
+                    let mut rng = rng(writer);
                     while !over.load(Ordering::Relaxed) {
                         written.fetch_add(usize::from(self.write(writer, &mut rng)), Ordering::Relaxed);
                         thread::sleep(Duration::from_millis(rng.random_range(0..20)));

@@ -1,10 +1,9 @@
 //! Makes the objects of one seed. The same seed always makes the same objects, at other times.
 
-use proptest::{
-    prelude::RngExt as _,
-    test_runner::{RngAlgorithm, TestRng},
-};
+use proptest::{prelude::RngExt as _, test_runner::TestRng};
 use serde_json::{Value, json};
+
+use crate::graphs::generate::{one_of, rng};
 
 /// A finalizer that nobody removes.
 pub const FOREIGN: &str = "example.com/keep";
@@ -27,10 +26,7 @@ pub fn time(seconds: i64) -> Value {
 
 impl Making {
     pub fn new(seed: u64, now: i64) -> Self {
-        let mut bytes = [0; 32];
-        bytes[..8].copy_from_slice(&seed.to_le_bytes());
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-        Making { rng, seed, now, namespace: format!("old-{seed}"), objects: Vec::new(), names: 0 }
+        Making { rng: rng(seed), seed, now, namespace: format!("old-{seed}"), objects: Vec::new(), names: 0 }
     }
 
     pub fn some(&mut self, tenths: u32) -> bool {
@@ -42,7 +38,7 @@ impl Making {
     }
 
     pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.rng.random_range(0..all.len())]
+        one_of(&mut self.rng, all)
     }
 
     /// A name that no other seed uses.

@@ -1,24 +1,16 @@
 //! Random cases. The same seed always gives the same case.
 
-use proptest::{
-    prelude::RngExt as _,
-    test_runner::{RngAlgorithm, TestRng},
-};
+use proptest::{prelude::RngExt as _, test_runner::TestRng};
 
 use super::case::{Case, Piece};
-use crate::plan::trial::POLICIES;
+use crate::{
+    graphs::generate::{one_of, rng},
+    plan::trial::POLICIES,
+};
 
 /// The case for a seed.
 pub fn case(seed: u64) -> Case {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let mut making = Making {
-        rng: TestRng::from_seed(RngAlgorithm::ChaCha, &bytes),
-        pieces: Vec::new(),
-        targets: Vec::new(),
-        nodes: Vec::new(),
-        names: 0,
-    };
+    let mut making = Making { rng: rng(seed), pieces: Vec::new(), targets: Vec::new(), nodes: Vec::new(), names: 0 };
     making.nodes();
     for _ in 0..making.rng.random_range(1..=4) {
         making.family();
@@ -386,8 +378,4 @@ impl Making {
             self.pieces.iter().filter(may_own).map(Piece::called).filter(|other| other != owner).collect();
         (!others.is_empty()).then(|| others[self.rng.random_range(0..others.len())].clone())
     }
-}
-
-fn one_of<T: Copy>(rng: &mut TestRng, from: &[T]) -> T {
-    from[rng.random_range(0..from.len())]
 }

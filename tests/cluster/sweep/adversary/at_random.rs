@@ -1,8 +1,7 @@
 //! All adversaries at once, in random order: see [`World`] for what they do.
 
 use std::{
-    env, panic,
-    panic::AssertUnwindSafe,
+    panic::{self, AssertUnwindSafe},
     sync::{Arc, Mutex, atomic::Ordering},
     thread,
     time::Duration,
@@ -12,9 +11,11 @@ use proptest::prelude::RngExt as _;
 
 use super::{
     cluster,
-    world::{Manners, World, rng},
+    world::{Manners, World},
 };
 use crate::{
+    bench::number,
+    graphs::generate::rng,
     harness::{
         Alone, Audit, COLLECTOR, Cluster, CountingProxy, Fault, Halt, Moment, Options, PATIENCE, Request, Retry,
         is_write, needs, poll, wait_until,
@@ -135,8 +136,7 @@ fn nobody_died(world: &World, audit: &Audit) {
 }
 
 fn seed() -> u64 {
-    let seed = env::var("SEED").ok().and_then(|seed| seed.parse().ok());
-    let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
+    let seed = number("SEED", u64::from(std::process::id()));
     eprintln!("SEED={seed}");
     seed
 }
@@ -173,8 +173,7 @@ fn a_sweep_never_deletes_what_has_an_owner_that_lives() {
 #[test]
 #[ignore = "long: 100 kills"]
 fn a_sweep_never_deletes_what_has_an_owner_that_lives_however_often_it_is_killed() {
-    let kills = env::var("KILLS").ok().and_then(|kills| kills.parse().ok());
-    a_sweep_deletes_nothing_that_has_to_live(MORE, kills.unwrap_or(100));
+    a_sweep_deletes_nothing_that_has_to_live(MORE, number("KILLS", 100) as usize);
 }
 
 fn a_sweep_deletes_nothing_that_has_to_live(much: Much, kills: usize) {

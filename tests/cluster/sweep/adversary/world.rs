@@ -11,14 +11,12 @@ use std::{
 };
 
 use http::Method;
-use proptest::{
-    prelude::RngExt as _,
-    test_runner::{RngAlgorithm, TestRng},
-};
+use proptest::{prelude::RngExt as _, test_runner::TestRng};
 use serde_json::{Value, json};
 
 use super::stubborn::{MERGE_PATCH, Stubborn};
 use crate::{
+    graphs::generate::rng,
     harness::{Cluster, owner_reference, uid},
     plan::draft::blocking,
 };
@@ -317,12 +315,6 @@ impl World {
         let must_go = self.must_go.lock().unwrap();
         must_go.iter().filter(|known| there.contains(&known.uid)).cloned().collect()
     }
-}
-
-pub fn rng(seed: u64) -> TestRng {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }
 
 /// Sleeps for less than `most` milliseconds.
