@@ -5,6 +5,9 @@
 #[macro_use]
 mod harness;
 
+#[macro_use]
+mod side_by_side;
+
 #[allow(dead_code, reason = "shared with the tests of the engine, which need other parts of it")]
 #[path = "../graphs/mod.rs"]
 mod graphs;
@@ -54,7 +57,6 @@ mod rights;
 mod role;
 mod self_test;
 mod servers;
-mod side_by_side;
 mod snapshots;
 mod statuses;
 mod sweep;

@@ -17,6 +17,13 @@ pub fn side_by_side(scenarios: &[(&'static str, fn())]) {
     play_all(&scenarios);
 }
 
+/// The same for scenarios that are called what their functions are.
+macro_rules! side_by_side {
+    ($($module:ident::$scenario:ident),* $(,)?) => {
+        $crate::side_by_side::side_by_side(&[$((stringify!($scenario), $module::$scenario)),*])
+    };
+}
+
 /// The same for scenarios that are closures.
 #[track_caller]
 pub fn play_all(scenarios: &[(&'static str, impl Fn() + Sync)]) {

@@ -33,10 +33,7 @@ use std::{collections::BTreeSet, process::Command, time::Instant};
 
 use serde_json::Value;
 
-use crate::{
-    harness::{ADMIN, Cluster, PATIENCE, Ran, with_plugin},
-    side_by_side::side_by_side,
-};
+use crate::harness::{ADMIN, Cluster, PATIENCE, Ran, with_plugin};
 
 /// What a run of the doctor found.
 #[derive(Debug)]
@@ -81,64 +78,52 @@ impl Found {
 /// Deletions that don't finish (§5.4), on the shared clusters.
 #[test]
 fn deletions_that_are_stuck() {
-    side_by_side(&[
-        ("a_finalizer_that_nobody_removes", finalizers::a_finalizer_that_nobody_removes),
-        ("what_is_below_lives_until_the_finalizers_go", finalizers::what_is_below_lives_until_the_finalizers_go),
-        ("all_that_wait_are_named_from_the_nearest_on", finalizers::all_that_wait_are_named_from_the_nearest_on),
-        ("a_finalizer_of_a_controller_that_is_there", finalizers::a_finalizer_of_a_controller_that_is_there),
-        ("a_controller_that_may_not_be_seen_is_not_away", finalizers::a_controller_that_may_not_be_seen_is_not_away),
-        ("deletions_inside_the_cluster_are_armed", finalizers::deletions_inside_the_cluster_are_armed),
-        ("deletions_outside_the_cluster_are_armed", finalizers::deletions_outside_the_cluster_are_armed),
-        ("a_finalizer_that_was_set_by_hand", finalizers::a_finalizer_that_was_set_by_hand),
-        ("an_object_that_waits_for_itself", stuck::an_object_that_waits_for_itself),
-        (
-            "a_dependent_with_a_reference_to_what_is_not_served",
-            stuck::a_dependent_with_a_reference_to_what_is_not_served,
-        ),
-        ("what_the_collector_cannot_delete_goes_by_hand", stuck::what_the_collector_cannot_delete_goes_by_hand),
-        (
-            "a_cluster_scoped_dependent_with_a_namespaced_owner",
-            stuck::a_cluster_scoped_dependent_with_a_namespaced_owner,
-        ),
-        ("a_dependent_that_may_not_be_deleted", stuck::a_dependent_that_may_not_be_deleted),
-        ("a_delete_that_the_collector_never_learns_of", stuck::a_delete_that_the_collector_never_learns_of),
-        ("dependents_that_are_made_again_and_again", stuck::dependents_that_are_made_again_and_again),
-        ("a_pod_whose_node_is_gone", pods::a_pod_whose_node_is_gone),
-        ("a_pod_whose_kubelet_is_away", pods::a_pod_whose_kubelet_is_away),
-        ("a_pod_and_its_claim_that_wait_for_each_other", pods::a_pod_and_its_claim_that_wait_for_each_other),
-        ("a_policy_that_refuses_deletes", policies::a_policy_that_refuses_deletes),
-        ("a_policy_that_refuses_updates", policies::a_policy_that_refuses_updates),
-        ("a_claim_that_a_running_pod_keeps", pods::a_claim_that_a_running_pod_keeps),
-        ("a_finalizer_in_the_spec_of_a_namespace", namespaces::a_finalizer_in_the_spec_of_a_namespace),
-        ("a_namespace_that_nobody_empties", namespaces::a_namespace_that_nobody_empties),
-        ("an_object_that_is_not_there", vanished::an_object_that_is_not_there),
-        ("a_list_that_fails", apis::a_list_that_fails),
-        (
-            "a_script_cuts_no_dependents_from_their_deleted_owner",
-            causes::a_script_cuts_no_dependents_from_their_deleted_owner,
-        ),
-    ]);
+    side_by_side![
+        finalizers::a_finalizer_that_nobody_removes,
+        finalizers::what_is_below_lives_until_the_finalizers_go,
+        finalizers::all_that_wait_are_named_from_the_nearest_on,
+        finalizers::a_finalizer_of_a_controller_that_is_there,
+        finalizers::a_controller_that_may_not_be_seen_is_not_away,
+        finalizers::deletions_inside_the_cluster_are_armed,
+        finalizers::deletions_outside_the_cluster_are_armed,
+        finalizers::a_finalizer_that_was_set_by_hand,
+        stuck::an_object_that_waits_for_itself,
+        stuck::a_dependent_with_a_reference_to_what_is_not_served,
+        stuck::what_the_collector_cannot_delete_goes_by_hand,
+        stuck::a_cluster_scoped_dependent_with_a_namespaced_owner,
+        stuck::a_dependent_that_may_not_be_deleted,
+        stuck::a_delete_that_the_collector_never_learns_of,
+        stuck::dependents_that_are_made_again_and_again,
+        pods::a_pod_whose_node_is_gone,
+        pods::a_pod_whose_kubelet_is_away,
+        pods::a_pod_and_its_claim_that_wait_for_each_other,
+        policies::a_policy_that_refuses_deletes,
+        policies::a_policy_that_refuses_updates,
+        pods::a_claim_that_a_running_pod_keeps,
+        namespaces::a_finalizer_in_the_spec_of_a_namespace,
+        namespaces::a_namespace_that_nobody_empties,
+        vanished::an_object_that_is_not_there,
+        apis::a_list_that_fails,
+        causes::a_script_cuts_no_dependents_from_their_deleted_owner,
+    ];
 }
 
 /// Faults of a whole cluster, each on its own cluster.
 #[test]
 #[ignore = "long: two clusters of their own"]
 fn clusters_that_ail() {
-    side_by_side(&[
-        ("a_kind_that_cannot_be_converted", apis::a_kind_that_cannot_be_converted),
-        ("objects_that_became_invalid", schema::objects_that_became_invalid),
-    ]);
+    side_by_side![apis::a_kind_that_cannot_be_converted, schema::objects_that_became_invalid,];
 }
 
 #[test]
 #[ignore = "long: each waits for controllers and back-offs"]
 fn more_clusters_that_ail() {
-    side_by_side(&[
-        ("what_ails_the_whole_cluster", apis::what_ails_the_whole_cluster),
-        ("a_namespace_names_the_webhook_that_holds_it", causes::a_namespace_names_the_webhook_that_holds_it),
-        ("a_controller_is_judged_by_its_workload", controllers::a_controller_is_judged_by_its_workload),
-        ("objects_that_cannot_be_decoded", spoiled::objects_that_cannot_be_decoded),
-    ]);
+    side_by_side![
+        apis::what_ails_the_whole_cluster,
+        causes::a_namespace_names_the_webhook_that_holds_it,
+        controllers::a_controller_is_judged_by_its_workload,
+        spoiled::objects_that_cannot_be_decoded,
+    ];
 }
 
 /// Runs the doctor.
@@ -196,22 +181,7 @@ pub fn mends(cluster: &Cluster, args: &[&str], code: &str, name: &str) -> Value 
 /// Like [`mends`], with another remedy.
 #[track_caller]
 pub fn mends_with(cluster: &Cluster, args: &[&str], code: &str, name: &str, remedy: usize) -> Value {
-    let args = [args, &["--only", code]].concat();
-    let finding = examine(cluster, &args).one(code, name).clone();
-    let commands = follow(cluster, &finding, remedy);
-    let begun = Instant::now();
-    loop {
-        let ran = cluster.gc(&[&["doctor", "-o", "json"], &args[..]].concat());
-        // The remedy may have deleted the target itself.
-        if ran.code == Some(1) && ran.stderr.contains(" not found") {
-            return finding;
-        }
-        let found = Found::of(&ran);
-        if found.about(code, name).is_empty() {
-            return finding;
-        }
-        assert!(begun.elapsed() < PATIENCE, "{code} is still found after {commands:?}\n{:#}", found.document);
-    }
+    mends_all(cluster, args, &[(code, name, remedy)]).one(code, name).clone()
 }
 
 /// One of several findings of one run: its code, the name of an affected object, and the index of the remedy to run.
@@ -231,7 +201,12 @@ pub fn mends_all(cluster: &Cluster, args: &[&str], rows: &[Row<'_>]) -> Found {
     }
     let begun = Instant::now();
     loop {
-        let now = examine(cluster, &args);
+        let ran = cluster.gc(&[&["doctor", "-o", "json"], &args[..]].concat());
+        // The one remedy may have deleted the target itself.
+        if rows.len() == 1 && ran.code == Some(1) && ran.stderr.contains(" not found") {
+            return found;
+        }
+        let now = Found::of(&ran);
         let left: Vec<&Row<'_>> = rows.iter().filter(|(code, name, _)| !now.about(code, name).is_empty()).collect();
         if left.is_empty() {
             return found;
