@@ -1,13 +1,11 @@
 //! JSONPath and custom columns, compared with kubectl on the same documents.
 
-use std::process::{Command, Output};
-
 use gc_core::jsonpath::{CustomColumns, JsonPath};
 use kubectl_gc::render::document::{Template, TemplateOptions};
 use serde_json::Value;
 
 use crate::{
-    harness::{ADMIN, shared},
+    harness::{Ran, shared},
     plan::trial::Trial,
 };
 
@@ -32,19 +30,13 @@ fn document() -> Value {
 }
 
 /// Runs kubectl on the document.
-fn kubectl(document: &Value, output: &str, flags: &[&str]) -> Output {
+fn kubectl(document: &Value, output: &str, flags: &[&str]) -> Ran {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("document.json");
     std::fs::write(&file, document.to_string()).expect("a file");
-    Command::new("kubectl")
-        .args(["create", "--dry-run=client", "--validate=false", "-f"])
-        .arg(&file)
-        .args(["-o", output])
-        .args(flags)
-        .arg("--kubeconfig")
-        .arg(shared().kubeconfig(ADMIN))
-        .output()
-        .expect("kubectl is on this machine")
+    let file = file.to_str().expect("a readable name");
+    let create = ["create", "--dry-run=client", "--validate=false", "-f", file, "-o", output];
+    shared().kubectl(&[&create[..], flags].concat())
 }
 
 fn ours(document: &Value, template: &str, allow_missing: bool) -> Result<String, String> {
@@ -70,10 +62,8 @@ fn all_alike(document: &Value, templates: &[String]) {
     for templates in templates.chunks(40) {
         let together = templates.join(r#"{"\n~~\n"}"#);
         let ran = kubectl(document, &format!("jsonpath={together}"), &[]);
-        let stderr = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{together}\n{stderr}");
-        let theirs = String::from_utf8(ran.stdout).expect("text");
-        let theirs: Vec<&str> = theirs.split(BETWEEN).collect();
+        assert_eq!(ran.code, Some(0), "{together}\n{}", ran.stderr);
+        let theirs: Vec<&str> = ran.stdout.split(BETWEEN).collect();
         assert_eq!(theirs.len(), templates.len(), "{together}");
         for (template, theirs) in templates.iter().zip(theirs) {
             let ours = ours(document, template, true).unwrap_or_else(|error| panic!("{template}: {error}"));
@@ -182,18 +172,17 @@ fn what_kubectl_refuses_is_refused() {
         "{.nodes[1,a]}",
     ] {
         let theirs = kubectl(&document, &format!("jsonpath={template}"), &[]);
-        assert!(!theirs.status.success(), "{template}");
+        assert_ne!(theirs.code, Some(0), "{template}");
         let ours = ours(&document, template, true).expect_err(template);
-        let words = String::from_utf8_lossy(&theirs.stderr);
         // kubectl says more around it. Its names of types and characters are those of Go.
         let short = ours.split(['"', '+', '\'']).next().unwrap_or_default();
-        assert!(words.contains(short), "{template}: {ours}\n{words}");
+        assert!(theirs.stderr.contains(short), "{template}: {ours}\n{}", theirs.stderr);
     }
     for (template, allow) in [("{.nope}", false), ("{.nope}", true), ("{.nodes[*].owner}", false)] {
         let theirs =
             kubectl(&document, &format!("jsonpath={template}"), &[&format!("--allow-missing-template-keys={allow}")]);
         let ours = ours(&document, template, allow);
-        assert_eq!(ours.is_ok(), theirs.status.success(), "{template} {allow}: {ours:?}");
+        assert_eq!(ours.is_ok(), theirs.code == Some(0), "{template} {allow}: {ours:?}");
     }
 }
 
@@ -204,7 +193,7 @@ fn results_as_json_are_as_with_kubectl() {
     for template in ["{.nodes[*].name}", "{.nodes[2]}", "{.nope}", "{.kind}{.words}", "{.mixed}", "{.nodes[3].empty}"] {
         let theirs = kubectl(&document, &format!("jsonpath-as-json={template}"), &[]);
         let ours = JsonPath::parse(template).expect("a template").json(&document, true).expect("results");
-        assert_eq!(ours, String::from_utf8_lossy(&theirs.stdout), "{template}");
+        assert_eq!(ours, theirs.stdout, "{template}");
     }
 }
 
@@ -225,17 +214,13 @@ fn custom_columns_are_as_with_kubectl() {
         "A:.nodes[?(@.kind=='Pod')].name",
     ] {
         for headers in [true, false] {
-            let ran = Command::new("kubectl")
-                .args(["get", "widgets.gc.test", "paths", "-n", namespace, "-o", &format!("custom-columns={spec}")])
-                .arg(format!("--no-headers={}", !headers))
-                .arg("--kubeconfig")
-                .arg(cluster.kubeconfig(ADMIN))
-                .output()
-                .expect("kubectl is on this machine");
+            let (columns, no_headers) = (format!("custom-columns={spec}"), format!("--no-headers={}", !headers));
+            let ran =
+                cluster.kubectl(&["get", "widgets.gc.test", "paths", "-n", namespace, "-o", &columns, &no_headers]);
             let template = Template::Columns(CustomColumns::parse(spec).expect("columns"));
             let options = TemplateOptions { titles: headers, ..TemplateOptions::default() };
             let ours = template.write(&object, options).expect("rows");
-            assert_eq!(ours, String::from_utf8_lossy(&ran.stdout), "{spec}: {}", String::from_utf8_lossy(&ran.stderr));
+            assert_eq!(ours, ran.stdout, "{spec}: {}", ran.stderr);
         }
     }
 }
@@ -318,6 +303,6 @@ fn generated_templates_are_evaluated_as_by_kubectl() {
     all_alike(&document, &empty[..empty.len().min(80)]);
     for template in bad.iter().step_by(bad.len() / 20) {
         let theirs = kubectl(&document, &format!("jsonpath={template}"), &[]);
-        assert!(!theirs.status.success(), "{template}: {}", String::from_utf8_lossy(&theirs.stdout));
+        assert_ne!(theirs.code, Some(0), "{template}: {}", theirs.stdout);
     }
 }

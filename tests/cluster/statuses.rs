@@ -1,11 +1,11 @@
 //! READY, STATUS and AGE in a tree: what the server prints, asked for once a resource.
 
-use std::{collections::BTreeMap, process::Command, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{ADMIN, Cluster, CountingProxy, Fault, deployment},
+    harness::{Cluster, CountingProxy, Fault, deployment},
     plan::trial::{Trial, wait_for_items},
 };
 
@@ -43,17 +43,12 @@ fn shop(trial: &Trial<'_>) -> [String; 2] {
 
 /// The cells that kubectl prints of each object of a type, by name.
 fn kubectl(cluster: &Cluster, namespace: &str, kind: &str) -> BTreeMap<String, Vec<String>> {
-    let ran = Command::new("kubectl")
-        .args(["get", kind, "--no-headers", "-n", namespace, "--kubeconfig"])
-        .arg(cluster.kubeconfig(ADMIN))
-        .output()
-        .expect("kubectl is on this machine");
-    let text = String::from_utf8(ran.stdout).expect("text");
+    let ran = cluster.kubectl(&["get", kind, "--no-headers", "-n", namespace]);
     let row = |line: &str| {
         let mut cells = line.split_whitespace().map(str::to_owned);
         Some((cells.next()?, cells.collect()))
     };
-    text.lines().filter_map(row).collect()
+    ran.stdout.lines().filter_map(row).collect()
 }
 
 /// kubectl output: READY, STATUS and AGE | same: what the server prints for `kubectl get`

@@ -4,7 +4,6 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
 use serde_json::{Value, json};
@@ -63,19 +62,11 @@ impl Scene {
         self.file(name, &documents.collect::<Vec<_>>().join("---\n"))
     }
 
-    pub fn kubectl(&self, args: &[&str]) -> Ran {
-        let mut command = Command::new("kubectl");
-        let home = self.cluster.folder().join("kubectl-home");
-        command.args(args).env("NO_PROXY", "*").env("KUBECONFIG", self.kubeconfig()).env("HOME", home);
-        let output = command.stdin(Stdio::null()).output().expect("kubectl is installed");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ran { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
-    }
-
     /// Sends a file. It is no failure if some of its objects are refused.
     pub fn send(&self, by: By, file: &Path) -> Ran {
         let verb = if by == By::Apply { "apply" } else { "create" };
-        self.kubectl(&[verb, "--validate=false", "-f", file.to_str().expect("a readable name")])
+        let file = file.to_str().expect("a readable name");
+        self.cluster.kubectl_with(&self.kubeconfig(), &[verb, "--validate=false", "-f", file])
     }
 
     /// The prediction for a file.

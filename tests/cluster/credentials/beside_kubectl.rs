@@ -1,33 +1,18 @@
 //! The same kubeconfig in kubectl and in kubectl gc.
 
-use std::{
-    ffi::OsStr,
-    fs,
-    process::{Command, Output},
-};
+use std::{ffi::OsStr, fs};
 
 use serde_json::{Value, json};
 
 use super::{admin, folder, kubeconfig, openid};
 use crate::harness::{Cluster, shared};
 
-fn kubectl(kubeconfig: &OsStr, args: &[&str]) -> Output {
-    let mut command = Command::new("kubectl");
-    command
-        .args(args)
-        .env("NO_PROXY", "*")
-        .env("KUBECONFIG", kubeconfig)
-        .env("HOME", "/nonexistent")
-        .stdin(std::process::Stdio::null());
-    command.output().expect("kubectl")
-}
-
 /// Whether each succeeds with this kubeconfig.
 fn both(cluster: &Cluster, kubeconfig: &OsStr) -> (bool, bool, String) {
-    let theirs = kubectl(kubeconfig, &["get", "namespaces"]);
+    let theirs = cluster.kubectl_with(kubeconfig.as_ref(), &["get", "namespaces"]);
     let ours = cluster.gc_with(kubeconfig.as_ref(), &["tree", "namespaces", "--all"]);
-    let said = format!("kubectl: {}\nkubectl gc: {}", String::from_utf8_lossy(&theirs.stderr), ours.stderr);
-    (theirs.status.success(), ours.code == Some(0), said)
+    let said = format!("kubectl: {}\nkubectl gc: {}", theirs.stderr, ours.stderr);
+    (theirs.code == Some(0), ours.code == Some(0), said)
 }
 
 /// kubectl credential: OpenID: refreshed tokens are saved in the kubeconfig | same: kubectl does both

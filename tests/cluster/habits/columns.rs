@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::harness::{Cluster, Ran};
 
-use super::{kubectl, world};
+use super::world;
 
 /// ConfigMaps of which some have labels. Names and labels sort otherwise as numbers than as texts.
 fn labelled() -> (&'static Cluster, String) {
@@ -56,13 +56,13 @@ fn labels_are_columns() {
         &["--show-labels", "-Lapp", "-o", "wide"],
     ] {
         let scope = ["configmaps", "-n", &namespace];
-        let theirs = cells(&kubectl(cluster, &[&["get"], &scope[..], flags].concat()));
+        let theirs = cells(&cluster.kubectl(&[&["get"], &scope[..], flags].concat()));
         assert_eq!(theirs.len(), 5, "{theirs:?}");
         let ours = cells(&cluster.gc(&[&["tree", "--no-fold"], &scope[..], flags].concat()));
         assert_eq!(ours, theirs, "{flags:?}");
     }
     let ours = cluster.gc(&["tree", "cm", "-n", &namespace, "--show-labels", "-o", "json"]);
-    let theirs = kubectl(cluster, &["get", "cm", "-n", &namespace, "--show-labels", "-o", "json"]);
+    let theirs = cluster.kubectl(&["get", "cm", "-n", &namespace, "--show-labels", "-o", "json"]);
     assert_eq!((ours.code, theirs.code), (Some(1), Some(1)));
     assert_eq!(ours.stderr, theirs.stderr);
 }
@@ -75,7 +75,7 @@ fn siblings_are_sorted() {
     let both = |field: &str| {
         let sort_by = format!("--sort-by={field}");
         let flags = [&scope[..], &[&sort_by]].concat();
-        (kubectl(cluster, &[&["get"], &flags[..]].concat()), cluster.gc(&[&["tree", "--no-fold"], &flags[..]].concat()))
+        (cluster.kubectl(&[&["get"], &flags[..]].concat()), cluster.gc(&[&["tree", "--no-fold"], &flags[..]].concat()))
     };
     for field in [".metadata.labels.step", "metadata.name", "{.metadata.uid}", ".metadata.resourceVersion", "{.kind}"] {
         let (theirs, ours) = both(field);
@@ -96,7 +96,7 @@ fn siblings_are_sorted() {
     let refused = |field: &str| {
         let sort_by = format!("--sort-by={field}");
         let flags = [&scope[..], &["-o", "name", &sort_by]].concat();
-        (kubectl(cluster, &[&["get"], &flags[..]].concat()), cluster.gc(&[&["tree"], &flags[..]].concat()))
+        (cluster.kubectl(&[&["get"], &flags[..]].concat()), cluster.gc(&[&["tree"], &flags[..]].concat()))
     };
     for field in [".metadata.labels.none", ".metadata.labels", "{.metadata", ".metadata.labels[0"] {
         let (theirs, ours) = refused(field);

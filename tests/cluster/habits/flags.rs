@@ -1,6 +1,6 @@
 use std::process::Command;
 
-use super::{kubectl, world};
+use super::world;
 use crate::harness::Ran;
 
 const COMMANDS: [&str; 13] = [
@@ -91,7 +91,7 @@ fn flags_are_accepted_and_refused_as_in_kubectl() {
         (&["--nothing"], "nothing"),
     ];
     let both = |flags: &[&str]| -> (Ran, Ran) {
-        let theirs = kubectl(cluster, &[&["get", "namespaces"], flags].concat());
+        let theirs = cluster.kubectl(&[&["get", "namespaces"], flags].concat());
         (theirs, cluster.gc(&[&["tree", "namespaces"], flags].concat()))
     };
     for (flags, why) in refused {

@@ -7,14 +7,11 @@ mod urls;
 mod verbosity;
 mod warnings;
 
-use std::{
-    process::{Command, Stdio},
-    sync::LazyLock,
-};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::harness::{ADMIN, Alone, Cluster, Options, Ran};
+use crate::harness::{Alone, Cluster, Options};
 
 /// A kind whose only version is deprecated. Its API server warns of it in every answer.
 const GADGETS: &str = r#"
@@ -44,16 +41,6 @@ fn world() -> &'static Cluster {
         cluster
     });
     &WORLD
-}
-
-/// Runs kubectl as the admin.
-fn kubectl(cluster: &Cluster, args: &[&str]) -> Ran {
-    let mut command = Command::new("kubectl");
-    let home = cluster.folder().join("kubectl-home");
-    command.args(args).env("NO_PROXY", "*").env("KUBECONFIG", cluster.kubeconfig(ADMIN)).env("HOME", home);
-    let output = command.stdin(Stdio::null()).output().expect("kubectl is installed");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ran { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
 }
 
 /// An object of the deprecated kind.

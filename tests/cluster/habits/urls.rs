@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use super::{gadget, kubectl, world};
+use super::{gadget, world};
 
 /// A server of manifests, and how often each path was asked for. It runs until the test process ends.
 fn serve(manifest: String) -> (String, Arc<Mutex<BTreeMap<String, usize>>>) {
@@ -68,7 +68,7 @@ fn manifests_are_fetched_as_kubectl_fetches_them() {
         ("/mine", false, 1),
     ] {
         let url = format!("{server}{path}");
-        let theirs = kubectl(cluster, &["get", "-f", &url, "-o", "name"]);
+        let theirs = cluster.kubectl(&["get", "-f", &url, "-o", "name"]);
         assert_eq!((theirs.code == Some(0), count(path)), (found, times), "kubectl {path}: {}", theirs.stderr);
         let ours = cluster.gc(&["plan", "-f", &url, "-o", "name"]);
         assert_eq!((ours.code == Some(0), count(path)), (found, times), "{path}: {}", ours.stderr);

@@ -1,4 +1,4 @@
-use super::{gadget, kubectl, world};
+use super::{gadget, world};
 
 /// What kubectl tells of a request at each level is told, and no credential.
 /// kubectl output: `-v 6` to `-v 9` | same: what 1.32 tells, when a request ends; no bodies of Secrets, no hex dumps
@@ -19,7 +19,7 @@ fn requests_are_told_as_kubectl_tells_them() {
         ("--v=8", &["Response Headers:", "Response Body", "[truncated "]),
         ("-v9", &["curl -v -X", "Response Body"]),
     ] {
-        let theirs = kubectl(cluster, &["get", "gadgets", "-n", &namespace, level]);
+        let theirs = cluster.kubectl(&["get", "gadgets", "-n", &namespace, level]);
         let ours = cluster.gc(&["tree", "-n", &namespace, level]);
         assert_eq!((theirs.code, ours.code), (Some(0), Some(0)), "{}\n{}", theirs.stderr, ours.stderr);
         // From 1.33 on, kubectl words it differently; some installations choose the kubectl of the server's version.

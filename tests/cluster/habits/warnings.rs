@@ -1,7 +1,7 @@
 use http::Method;
 use serde_json::json;
 
-use super::{gadget, kubectl, world};
+use super::{gadget, world};
 
 const OLD: &str = "Warning: gadgets are \"old\": use widgets, ☂";
 
@@ -19,9 +19,9 @@ fn each_warning_of_the_server_is_told_once() {
         cluster.create(gadget(&namespace, name));
     }
     // kubectl says it, too, and its exit codes are the same.
-    let theirs = kubectl(cluster, &["get", "gadgets", "-n", &namespace]);
+    let theirs = cluster.kubectl(&["get", "gadgets", "-n", &namespace]);
     assert_eq!(warnings(&theirs.stderr), [OLD], "{}", theirs.stderr);
-    let theirs = kubectl(cluster, &["get", "gadgets", "-n", &namespace, "--warnings-as-errors"]);
+    let theirs = cluster.kubectl(&["get", "gadgets", "-n", &namespace, "--warnings-as-errors"]);
     assert!(theirs.code == Some(1) && theirs.stderr.contains("1 warning received"), "{}", theirs.stderr);
 
     let run = |args: &[&str]| cluster.gc(&[args, &["-n", &namespace]].concat());
@@ -76,7 +76,7 @@ fn a_warning_about_a_write_is_told() {
     }
     cluster.wait_until("the policy to count", std::time::Duration::from_secs(60), || {
         let args = ["delete", "configmap", "a", "--dry-run=server", "-n", &namespace];
-        kubectl(cluster, &args).stderr.contains("think twice")
+        cluster.kubectl(&args).stderr.contains("think twice")
     });
     for args in [["--dry-run=server", "--yes=false"], ["--yes", "--archive=ARCHIVE"]] {
         let archive = cluster.folder().join(format!("{namespace}.yaml")).display().to_string();
@@ -98,7 +98,7 @@ fn a_warning_about_a_write_is_told() {
 fn what_is_read_because_everything_is_warns_of_nothing() {
     let cluster = world();
     let namespace = cluster.namespace("unwarned");
-    let theirs = kubectl(cluster, &["get", "endpoints", "-n", &namespace]);
+    let theirs = cluster.kubectl(&["get", "endpoints", "-n", &namespace]);
     assert!(theirs.stderr.contains("Warning: v1 Endpoints is deprecated"), "{}", theirs.stderr);
     let ran = cluster.gc(&["resources", "--count"]).ended(0);
     assert_eq!(warnings(&ran.stderr), [OLD], "{}", ran.stderr);

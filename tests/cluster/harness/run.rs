@@ -119,6 +119,23 @@ impl Cluster {
         }
     }
 
+    /// Runs kubectl as the admin.
+    #[track_caller]
+    pub fn kubectl(&self, args: &[&str]) -> Ran {
+        self.kubectl_with(&self.kubeconfig(ADMIN), args)
+    }
+
+    /// Runs kubectl with any kubeconfig file.
+    #[track_caller]
+    pub fn kubectl_with(&self, kubeconfig: &Path, args: &[&str]) -> Ran {
+        let mut command = Command::new("kubectl");
+        let home = self.folder().join("kubectl-home");
+        command.args(args).env("NO_PROXY", "*").env("KUBECONFIG", kubeconfig).env("HOME", home);
+        let output = command.stdin(Stdio::null()).output().expect("kubectl is installed");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ran { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    }
+
     /// The command that runs `kubectl-gc`, for tests that write to its input or send it signals. The developer's
     /// environment doesn't affect it.
     pub fn gc_command(&self, kubeconfig: &Path) -> Command {

@@ -1,7 +1,5 @@
 //! Plays one incident as an on-call engineer lives through it: a plan, the delete, the doctor, its first remedy.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 
 use crate::{
@@ -9,7 +7,7 @@ use crate::{
         Found, follow,
         kit::{aged, is_terminating},
     },
-    harness::{ADMIN, Alone, Cluster, PATIENCE, Ran, Retry, poll},
+    harness::{Alone, Cluster, PATIENCE, Ran, Retry, poll},
 };
 
 /// After the first remedy, at most this many others are needed for what it has freed.
@@ -89,19 +87,10 @@ impl Incident<'_> {
 
     fn delete(&self) {
         let flags: Vec<String> = self.delete.iter().map(|flag| flag.replace("--propagation=", "--cascade=")).collect();
-        let ran = Command::new("kubectl")
-            .args(["delete", "--wait=false"])
-            .args(&flags)
-            .env("KUBECONFIG", self.cluster.kubeconfig(ADMIN))
-            .output()
-            .unwrap_or_else(|error| panic!("kubectl delete: {error}"));
+        let args: Vec<&str> = ["delete", "--wait=false"].into_iter().chain(flags.iter().map(String::as_str)).collect();
+        let ran = self.cluster.kubectl(&args);
         let refused = self.plan == Foreseen::Refused;
-        assert_eq!(
-            ran.status.success(),
-            !refused,
-            "kubectl delete {flags:?}: {}",
-            String::from_utf8_lossy(&ran.stderr)
-        );
+        assert_eq!(ran.code == Some(0), !refused, "kubectl {args:?}: {}", ran.stderr);
     }
 
     /// The first finding, once there is one.
