@@ -11,6 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
+    bench::number,
     doctor::healthy::fill,
     harness::{ADMIN, Alone, COLLECTOR, NAMESPACES, Options, PATIENCE, WORKLOADS, owner_reference},
     page::as_on_the_page,
@@ -214,7 +215,7 @@ const SHOWN: usize = 25;
 #[test]
 #[ignore = "long: makes 2,000 objects, and measures; with COMPARE=FILE it writes the page"]
 fn beside_other_programs() {
-    let objects = env::var("OBJECTS").map_or(2_000, |objects| objects.parse().expect("OBJECTS is a number"));
+    let objects = number("OBJECTS", 2_000) as usize;
     let programs = stage(objects);
     let mut page = format!("\n{}\n", versions(&programs));
     for Question { title, says, commands } in QUESTIONS {

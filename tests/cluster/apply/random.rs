@@ -1,11 +1,11 @@
 //! Random files, by seed: applied or created, as they are and mended.
 
-use std::{env, sync::LazyLock};
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
 use super::kit::{By, Scene, compare, now, shown};
-use crate::harness::Alone;
+use crate::{bench::number, harness::Alone};
 
 /// The files have cluster-scoped objects, too.
 static CLUSTER: LazyLock<Alone> = LazyLock::new(Alone::usual);
@@ -211,10 +211,6 @@ fn seeds(first: u64, count: u64) {
     assert!(wrong.is_empty(), "{} of {count} files: {}", wrong.len(), wrong.join("\n"));
     assert!(tally.certain * 10 >= tally.fates * 9, "{} of {} fates are certain", tally.certain, tally.fates);
     assert!(tally.collected > 0, "nothing was collected");
-}
-
-fn number(variable: &str, default: u64) -> u64 {
-    env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
 #[test]

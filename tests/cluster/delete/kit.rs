@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Cluster, Terminal, Watched, conforms, owner_reference, shared};
+use crate::{
+    harness::{Cluster, Terminal, Watched, conforms, shared},
+    plan::draft::blocking,
+};
 
 /// A namespace with a ConfigMap `root`, and dependents of it named `leaf-0` and so on.
 pub struct Family {
@@ -62,14 +65,7 @@ impl Family {
 
 /// A ConfigMap with these owners, as a blocking dependent of each.
 pub fn config_map(namespace: &str, name: &str, owners: &[&Value]) -> Value {
-    let references: Vec<Value> = owners
-        .iter()
-        .map(|owner| {
-            let mut reference = owner_reference(owner);
-            reference["blockOwnerDeletion"] = json!(true);
-            reference
-        })
-        .collect();
+    let references: Vec<Value> = owners.iter().map(|owner| blocking(owner)).collect();
     object!("v1 ConfigMap", {"name": name, "namespace": namespace, "ownerReferences": references, "data": {"of": name}})
 }
 

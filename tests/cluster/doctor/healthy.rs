@@ -10,6 +10,7 @@ use std::{
 use serde_json::json;
 
 use crate::{
+    bench::number,
     harness::{ADMIN, Alone, COLLECTOR, Cluster, CountingProxy, NAMESPACES, Options, owner_reference},
     plan::draft::blocking,
 };
@@ -85,5 +86,5 @@ fn a_healthy_cluster_is_read_once() {
 #[test]
 #[ignore = "long: makes 10,000 objects"]
 fn a_large_healthy_cluster_is_read_once() {
-    is_reassured(std::env::var("OBJECTS").map_or(10_000, |objects| objects.parse().expect("OBJECTS is a number")));
+    is_reassured(number("OBJECTS", 10_000) as usize);
 }

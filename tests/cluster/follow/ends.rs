@@ -17,7 +17,7 @@ use crate::{
     doctor::kit::{ago, lease},
     harness::{Alone, owner_reference},
     plan::{
-        draft::HOLD,
+        draft::{HOLD, blocking},
         trial::{POLICIES, Trial},
         workloads::stateful_set,
     },
@@ -195,8 +195,7 @@ fn a_controller_manager_that_renews_its_lease_is_not_blamed() {
     let made = lease(&cluster, "kube-system", "kube-controller-manager", 0, 15);
     let owner = cluster.create(config_map(&namespace, "owner"));
     let mut dependent = config_map(&namespace, "dependent");
-    dependent["metadata"]["ownerReferences"] = json!([owner_reference(&owner)]);
-    dependent["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = json!(true);
+    dependent["metadata"]["ownerReferences"] = json!([blocking(&owner)]);
     cluster.create(dependent);
     let is_over = AtomicBool::new(false);
     let ran = std::thread::scope(|scope| {

@@ -8,11 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
-    harness::{Alone, COLLECTOR, CountingProxy, owner_reference, wait_until},
-    plan::trial::Trial,
+    harness::{Alone, COLLECTOR, CountingProxy, wait_until},
+    plan::{draft::blocking, trial::Trial},
 };
 
 /// Objects that are created in parallel.
@@ -25,8 +25,7 @@ const PATIENCE: Duration = Duration::from_mins(20);
 /// An owner with this many blocking dependents.
 fn crowd(trial: &Trial<'_>, many: usize) -> Value {
     let owner = trial.widget("owner").create();
-    let mut reference = owner_reference(&owner);
-    reference["blockOwnerDeletion"] = json!(true);
+    let reference = blocking(&owner);
     thread::scope(|scope| {
         for part in 0..AT_A_TIME {
             let reference = &reference;

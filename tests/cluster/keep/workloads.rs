@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Keeper, deployment, gone, keep_and_delete, now};
 use crate::{
+    bench::number,
     harness::uid,
     plan::{
         trial::{POLICIES, Trial, all_come_true_by, predict, wait_for_items},
@@ -101,16 +102,12 @@ fn what_has_no_selector() {
     });
 }
 
-/// How often a Deployment is deleted while its ReplicaSet, or one of its pods, is kept: `KEEP_TIMES`.
-fn times() -> usize {
-    std::env::var("KEEP_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(4)
-}
-
-/// A wrong delete can't be undone, and it is a race of milliseconds: repeat it, alternating between the policies.
+/// A wrong delete can't be undone, and it is a race of milliseconds: repeat it `KEEP_TIMES` times, alternating between
+/// the policies.
 #[test]
 #[ignore = "long: again and again"]
 fn again_and_again_nothing_that_is_kept_goes() {
-    for time in 0..times() {
+    for time in 0..number("KEEP_TIMES", 4) as usize {
         let policy = [Propagation::Background, Propagation::Foreground][time % 2];
         let trial = Trial::new("keep-again", policy.name());
         let (web, set, pods) = deployment(&trial);

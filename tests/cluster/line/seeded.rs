@@ -21,6 +21,7 @@ use super::{
     scene::{OWNED, SWEPT, Scene, check},
 };
 use crate::{
+    bench::number,
     harness::{Ran, Retry, poll, shared, uid},
     sweep::{seat::SweepSettings, uncollected},
 };
@@ -90,13 +91,12 @@ fn commands_stand_a_faulty_line() {
 #[test]
 #[ignore = "long: 272 seeds"]
 fn commands_stand_a_faulty_line_for_long() {
-    let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
-    let first = number("SEED").unwrap_or(1000);
+    let first = number("SEED", 1000);
     let only = env::var("COMMAND").ok();
     let is_tried = |(name, _): &(&str, Try)| only.as_deref().is_none_or(|only| only == *name);
     let commands: Vec<(&str, Try)> = COMMANDS.into_iter().filter(is_tried).collect();
     assert!(!commands.is_empty(), "COMMAND={only:?} is none of them");
-    commands_stand(&commands, first..first + number("SEEDS").unwrap_or(MANY));
+    commands_stand(&commands, first..first + number("SEEDS", MANY));
 }
 
 /// Tries each seed with one of the commands.

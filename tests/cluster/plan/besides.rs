@@ -56,9 +56,8 @@ fn pod(trial: &Trial<'_>, name: &str, node: &str, scratch: &[&str], metadata: &V
     object["metadata"]["namespace"] = json!(trial.namespace);
     let pod = trial.cluster.create(object);
     for volume in scratch {
-        let mut reference = crate::harness::owner_reference(&pod);
+        let mut reference = super::draft::blocking(&pod);
         reference["controller"] = json!(true);
-        reference["blockOwnerDeletion"] = json!(true);
         trial.cluster.create(object!("v1 PersistentVolumeClaim", {
             "name": format!("{name}-{volume}"), "namespace": trial.namespace,
             "finalizers": ["kubernetes.io/pvc-protection"], "ownerReferences": [reference],

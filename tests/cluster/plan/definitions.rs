@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    draft::HOLD,
+    draft::{HOLD, blocking},
     trial::{POLICIES, Trial, all_come_true, predict},
 };
-use crate::harness::{Alone, COLLECTOR, Cluster, NAMESPACES, Options, Ran, definition_of, owner_reference, wait_until};
+use crate::harness::{Alone, COLLECTOR, Cluster, NAMESPACES, Options, Ran, definition_of, wait_until};
 
 /// The CRD of a kind named after a policy, in a group of its own.
 fn definition(policy: &str) -> String {
@@ -35,9 +35,7 @@ fn instances(trial: &Trial<'_>, held: bool) {
         let owner = trial.cluster.create(crate_);
         let mut dependent = object!("v1 ConfigMap", {"name": format!("of-{name}")});
         dependent["metadata"]["namespace"] = owner["metadata"]["namespace"].clone();
-        let mut reference = owner_reference(&owner);
-        reference["blockOwnerDeletion"] = json!(true);
-        dependent["metadata"]["ownerReferences"] = json!([reference]);
+        dependent["metadata"]["ownerReferences"] = json!([blocking(&owner)]);
         trial.cluster.create(dependent);
     }
     let path = format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{}", name(trial.policy));

@@ -17,7 +17,9 @@ mod make;
 mod sorts;
 mod written;
 
-use std::{env, time::Duration};
+use std::time::Duration;
+
+use crate::bench::number;
 
 use bench::play;
 
@@ -30,11 +32,6 @@ const BATCH: u64 = 8;
 const LONG: Duration = Duration::from_secs(90);
 /// How long nothing else may go, once all has gone that must.
 const SHORT: Duration = Duration::from_secs(4);
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    let number = |text: String| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number"));
-    env::var(name).ok().map_or(otherwise, number)
-}
 
 /// R12.1, R12.2, R12.3, R12.4, R12.5, R12.6, R12.8, R12.9, R12.10, R12.11, R12.12, R12.13, R12.14, R12.15, R12.16 and
 /// R12.17.

@@ -17,13 +17,17 @@ use std::{
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{ADMIN, Alone, COLLECTOR, Cluster, Options, owner_reference, settled, uid};
+use crate::{
+    bench::number,
+    harness::{ADMIN, Alone, COLLECTOR, Cluster, Options, settled, uid},
+    plan::draft::blocking,
+};
 
 use super::seat::{Seat, SweepSettings};
 
 /// The number of objects in a cascade, from `OBJECTS`. The default only shows that each cascade ends; it is too small
 /// for measuring.
-static MANY: LazyLock<usize> = LazyLock::new(|| number("OBJECTS", 500));
+static MANY: LazyLock<usize> = LazyLock::new(|| number("OBJECTS", 500) as usize);
 /// The number of objects that have dependents of their own in a tree.
 const BRANCHES: usize = 100;
 /// The number of objects created at a time.
@@ -77,9 +81,7 @@ struct Took {
 fn config_map(namespace: &str, name: &str, owner: Option<&Value>) -> Value {
     let mut object = object!("v1 ConfigMap", {"name": name, "namespace": namespace});
     if let Some(owner) = owner {
-        let mut reference = owner_reference(owner);
-        reference["blockOwnerDeletion"] = json!(true);
-        object["metadata"]["ownerReferences"] = json!([reference]);
+        object["metadata"]["ownerReferences"] = json!([blocking(owner)]);
     }
     object
 }
@@ -203,11 +205,6 @@ fn check(cluster: &Cluster, cascade: Cascade, namespace: &str, root: &Value) {
     }
     let cleared = cluster.ask(&Method::DELETE, &path, None);
     assert!(cleared.is_success(), "{}", cleared.text());
-}
-
-/// A number from an environment variable.
-fn number(name: &str, otherwise: usize) -> usize {
-    env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
 fn in_the_middle<T: Copy + Ord>(mut values: Vec<T>) -> T {
