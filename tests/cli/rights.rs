@@ -54,6 +54,7 @@ fn plan(more: &[Value], what: &str) -> Ran {
 }
 
 const LOST: &str = "Deployment/pg-operator loses the right to change it: ";
+const HAS_NONE: &str = "Deployment/pg-operator runs, but has no right to change it: no role lets operators/pg";
 const FIRST: &str = "delete first, while Deployment/pg-operator has what it needs";
 
 /// The namespace controller deletes the binding before the operator has removed its finalizer.
@@ -70,7 +71,8 @@ fn a_namespace_goes_with_the_rights_of_an_operator() {
     says(&ran, &["DEPENDS: ", LOST, "Role/pg goes in this delete, too"]);
     // A role that does not exist gives nothing; one that was not read may.
     let ran = plan(&here[1..], "ns/vault");
-    says(&ran, &["WAITS: "]);
+    says(&ran, &["DEPENDS: ", HAS_NONE]);
+    says_not(&ran, &[LOST]);
     let mut objects = [cluster(json!({})), namespace(json!({})), operator(), here[1].clone()].to_vec();
     objects[3]["roleRef"]["kind"] = json!("ClusterRole");
     let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
@@ -108,15 +110,18 @@ fn who_keeps_a_right_is_counted_on() {
         let ran = plan(&[&here[..], &other].concat(), "ns/vault");
         says(&ran, &["DEPENDS: ", LOST]);
     }
-    // A binding that gives something else, or to somebody else, is none of its own.
+    // A binding that gives the right to somebody else is none of its own: it may be another who acts.
     let mut other = here.clone();
     other[1]["subjects"][0]["name"] = json!("web");
-    for none in [gives("Role", "pg", "list", "pgclusters"), gives("Role", "pg", "patch", "secrets"), other] {
-        says(&plan(&none, "ns/vault"), &["WAITS: ", "Deployment/pg-operator runs"]);
-    }
+    says(&plan(&other, "ns/vault"), &["WAITS: ", "Deployment/pg-operator runs"]);
+    // One that gives it something else loses nothing in this delete: it has no right before.
     let mut named = here.clone();
     named[0]["rules"][0]["resourceNames"] = json!(["others"]);
-    says(&plan(&named, "ns/vault"), &["WAITS: "]);
+    for none in [gives("Role", "pg", "list", "pgclusters"), gives("Role", "pg", "patch", "secrets"), named.clone()] {
+        let ran = plan(&none, "ns/vault");
+        says(&ran, &["DEPENDS: ", HAS_NONE]);
+        says_not(&ran, &[LOST]);
+    }
     named[0]["rules"][0]["resourceNames"] = json!(["orders"]);
     says(&plan(&named, "ns/vault"), &[LOST]);
 }
@@ -347,7 +352,12 @@ fn who_has_no_right_now_is_named() {
     let ran = with(&others, "doctor");
     says(&ran, &["slow-finalizer", has_none]);
     says(&with(&others, "explain pgcluster/orders -n vault"), &[has_none]);
-    says(&with(&others, "plan pgcluster/orders -n vault"), &["DEPENDS: ", "runs, but has no right to change it"]);
+    let runs = ["DEPENDS: ", "runs, but has no right to change it"];
+    says(&with(&others, "plan pgcluster/orders -n vault"), &runs);
+    // Before the delete, too.
+    let whole = [&[namespace(json!({})), cluster(json!({})), operator(), account(), at_ten()], &others[..]].concat();
+    says(&on(&whole, "plan pgcluster/orders -n vault"), &runs);
+    says(&on(&whole, "plan ns/vault"), &runs);
     for given in [gives("Role", "mine", "patch", "pgclusters"), gives("ClusterRole", "mine", "update", "*")] {
         says_not(&with(&[&others[..], &given].concat(), "doctor"), &["has no right"]);
     }

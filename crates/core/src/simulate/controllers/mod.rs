@@ -74,8 +74,8 @@ pub(crate) fn finalizer_controller(
     let mut controller = judged(context, needs, question);
     if context.snapshot.object(object).terminating() {
         context.read_what_it_names(needs, object, finalizer);
-        controller = without_rights(context, needs, controller, object);
     }
+    controller = without_rights(context, needs, controller, object);
     controller = context.without_what_is_missing(controller, object, finalizer);
     if context.leaving_namespace_of(object).is_some() {
         controller = controller.in_leaving_namespace(context.snapshot.text(finalizer));
