@@ -34,7 +34,7 @@ use gc_core::{
     graph::OwnerGraph,
     hold::meanwhile,
     model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
-    plan::{ConfirmationReason, Consent, Incomplete, Plan, severe_objects},
+    plan::{ConfirmationReason, Consent, Incomplete, OutcomeKind, Plan, severe_objects},
     server::Propagation,
     wording::{count, duration, thousands},
 };
@@ -263,9 +263,15 @@ impl DeleteReport<'_> {
         // The approval has noted these.
         let noted: BTreeSet<String> =
             delete.session.lost().iter().map(|lost| resources.get(lost.resource).full_name()).collect();
+        let snapshot = &delete.session.snapshot;
+        let prevented = plan.obstacles.iter().flat_map(|obstacle| &obstacle.prevents);
+        let prevented: Vec<String> = prevented.map(|id| snapshot.text(snapshot.object(*id).uid).to_owned()).collect();
         let done = delete.carry_out(plan, &how, &mut |event| observer(&noted, event))?;
         notes.extend(done.unfinished.iter().cloned());
-        let prevented = plan.obstacles.iter().map(|obstacle| obstacle.prevents.len()).sum();
+        // What seemed to be in the way may not have been.
+        let ends = done.followed.as_ref().map(|followed| &followed.ends);
+        let stays = |uid: &&String| ends.and_then(|ends| ends.get(*uid)) != Some(&OutcomeKind::Deleted);
+        let prevented = prevented.iter().filter(stays).count();
         let view = DeletionView {
             propagation: plan.request.propagation,
             namespace: namespace.as_deref(),
