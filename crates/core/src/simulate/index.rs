@@ -27,15 +27,17 @@ pub(crate) struct FactIndex {
     volumes_by_handle: OnceLock<VolumesByHandle>,
 }
 
-/// The volumes of a CSI driver that are the same data, and those whose facts were not read.
+/// The volumes of a CSI driver that are the same data, those of one path of the same Nodes, and those whose facts were
+/// not read.
 #[derive(Debug, Default)]
 pub(crate) struct VolumesByHandle {
     pub(crate) same: FxHashMap<VolumeHandle, Vec<ObjectId>>,
+    pub(crate) same_path: FxHashMap<(Box<str>, Box<[String]>), Vec<ObjectId>>,
     pub(crate) unread: Vec<ObjectId>,
 }
 
 impl FactIndex {
-    /// All PersistentVolumes, by what they are for their CSI driver.
+    /// All PersistentVolumes, by where their data is.
     pub(crate) fn volumes_by_handle(&self, snapshot: &Snapshot, volumes: &[ObjectId]) -> &VolumesByHandle {
         self.volumes_by_handle.get_or_init(|| {
             let mut index = VolumesByHandle::default();
@@ -43,6 +45,9 @@ impl FactIndex {
                 match snapshot.facts.volume(*volume) {
                     Some(VolumeFacts { csi: Some(csi), .. }) => {
                         index.same.entry(csi.handle.clone()).or_default().push(*volume);
+                    }
+                    Some(VolumeFacts { path: Some(path), nodes, .. }) => {
+                        index.same_path.entry((path.clone(), nodes.clone())).or_default().push(*volume);
                     }
                     Some(_) => {}
                     None => index.unread.push(*volume),

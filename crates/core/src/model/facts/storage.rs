@@ -23,6 +23,8 @@ sparse! {
         pub attributes_class?: Option<Box<str>>,
         /// The Nodes that its data is on, by their names or host names: those that `spec.nodeAffinity` demands.
         pub nodes?: Box<[String]>,
+        /// The path of the Nodes that has its data: `spec.hostPath.path` or `spec.local.path`.
+        pub path?: Option<Box<str>>,
         /// What else says where its data is, or what becomes of it. Few volumes have that.
         pub data?: Option<Box<VolumeData>>,
     }
