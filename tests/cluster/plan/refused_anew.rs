@@ -1,5 +1,7 @@
 //! What the API server refuses to create again (R9.44), and a policy whose parameters go (R9.45).
 
+use std::time::Duration;
+
 use http::Method;
 use serde_json::{Value, json};
 
@@ -140,7 +142,12 @@ fn what_admission_refuses_does_not_come_back() {
     }));
     let policy = web(&cluster, "policy", &nothing);
     bind(&cluster, &policy[0], json!({"validations": [{"expression": "false"}]}), json!({}));
-    for refuses in [&hook, &policy] {
+    // Nothing checks the pods that exist: what is enforced only counts for the next ones. Times are whole seconds.
+    let enforced = web(&cluster, "enforced", &nothing);
+    std::thread::sleep(Duration::from_secs(2));
+    let label = json!({"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}});
+    cluster.patch(&format!("/api/v1/namespaces/{}", enforced[0]), &label);
+    for refuses in [&hook, &policy, &enforced] {
         refused(&cluster, &refuses[0]);
     }
     // What a delete takes along, and what is gone before.
@@ -156,6 +163,7 @@ fn what_admission_refuses_does_not_come_back() {
         (&runtime, "not-recreated missing"),
         (&hook, "not-recreated webhook-unreachable"),
         (&policy, "not-recreated policy-refuses"),
+        (&enforced, "may-be-recreated"),
     ] {
         assert_eq!(afterwards(&cluster, names, &[]), [expected, "deletes"], "{}", names[0]);
         delete(&cluster, names, expected == "recreated");

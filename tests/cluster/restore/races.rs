@@ -77,6 +77,17 @@ fn a_claim_gets_the_volume_back_that_was_kept() {
         assert_eq!(again["spec"]["volumeName"], namespace.as_str(), "{again:#}");
         assert_eq!(phase(&claim), Some(json!("Bound")));
     }
+    // One that has another volume by now keeps that, and it is said where the data is.
+    let archive = archives.path("other.yaml");
+    let flag = format!("--archive={}", archive.display());
+    cluster.gc(&["delete", "pvc/data-db-0", "-n", &namespace, "--yes", &flag]).expect(0);
+    cluster.wait_until("the volume to be released", PATIENCE, || phase(&kept) == Some(json!("Released")));
+    let mut other = made.clone();
+    other["spec"]["volumeName"] = json!("another");
+    cluster.create(other);
+    let ran = cluster.gc(&["restore", archive.to_str().expect("a path"), "--yes"]);
+    let said = format!("it is bound to PersistentVolume/another, and its data is on PersistentVolume/{namespace}");
+    assert!(ran.expect(2).contains(&said), "{}", ran.stdout);
     cluster.delete(&cluster.path_of(&claim), None, Some(0));
     cluster.delete(&cluster.path_of(&kept), None, Some(0));
 }

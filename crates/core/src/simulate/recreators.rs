@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::model::{
     Object, ObjectId, Presence, Resource,
     effects::{Inventory, Policy, PolicyFacts, application_named},
+    facts::NamespaceFacts,
 };
 
 use super::{
@@ -367,7 +368,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             self.end.refuses_another(object),
             self.lacks_required(object, controller),
             self.without_manager(controller),
-            self.exceeds_quota(object).then_some(Recreation::Possible),
+            (self.exceeds_quota(object) || self.is_older_than_the_rules(object)).then_some(Recreation::Possible),
         ];
         let refused = refused.into_iter().flatten();
         Recreation::worst(refused).or(Some(recreation))
@@ -438,6 +439,24 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             }
         }
         exceeds
+    }
+
+    /// Whether a pod's namespace enforces a security of pods since a time when the pod existed: nothing has checked it
+    /// (k8s.io/pod-security-admission admission/admission.go: ValidatePod judges what is created).
+    fn is_older_than_the_rules(&self, pod: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let Some(namespace) = self.context.namespace_named(self.object(pod).namespace) else { return false };
+        let level = snapshot.label(namespace, NamespaceFacts::ENFORCED);
+        if !self.is(pod, "", "Pod") || level.is_none_or(|level| level == "privileged") {
+            return false;
+        }
+        match snapshot.facts.namespace(namespace) {
+            Some(facts) => facts.enforced_since > self.object(pod).created.get(),
+            None => {
+                self.needs.borrow_mut().facts.insert(namespace);
+                false
+            }
+        }
     }
 
     /// Whether a controller says how many pods it wants.

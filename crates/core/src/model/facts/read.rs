@@ -128,6 +128,15 @@ pub fn is_read_annotation(key: &str) -> bool {
     READ.contains(&key) || is_policy_annotation(key) || NamespaceFacts::ack_service(key).is_some()
 }
 
+/// When a Namespace was told to enforce a security of its pods.
+fn enforced_since(namespace: Whole<'_>) -> Option<i64> {
+    let level = at(namespace.0, &["metadata", "labels", NamespaceFacts::ENFORCED])?.as_str()?;
+    let field = format!("f:{}", NamespaceFacts::ENFORCED);
+    let sets = |entry: &&Value| at(entry, &["fieldsV1", "f:metadata", "f:labels", &field]).is_some();
+    let entries = list(at(namespace.0, &["metadata", "managedFields"])).filter(sets);
+    entries.filter_map(|entry| unix_seconds(entry.get("time")?.as_str()?)).max().filter(|_| level != "privileged")
+}
+
 /// The deletion policies of a Namespace for ACK's services.
 fn ack_policies(namespace: &Value) -> BTreeMap<String, String> {
     let annotations = namespace.pointer("/metadata/annotations").and_then(Value::as_object);
@@ -210,6 +219,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             finalizers: texts(at(object.0, &["spec", "finalizers"])),
             conditions: object.conditions(),
             ack: ack_policies(object.0),
+            enforced_since: enforced_since(object),
         }),
         ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy") => {
             Fact::AdmissionPolicy(admission_policy(object))
@@ -485,6 +495,7 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
         attributes_class: object.name(&["spec", "volumeAttributesClassName"]).map(Into::into),
         data: class.map(VolumeData::KeptByClass).or(kept).or(is_on_host.then_some(VolumeData::OnHost)).map(Box::new),
         nodes: nodes_of(object),
+        path: ["hostPath", "local"].iter().find_map(|source| object.name(&["spec", source, "path"])).map(Into::into),
     }
 }
 

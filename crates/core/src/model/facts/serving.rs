@@ -153,10 +153,16 @@ sparse! {
         /// The deletion policies of ACK's services for what is in it: `s3` → `retain`.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub ack: BTreeMap<String, String>,
+        /// When its label [`NamespaceFacts::ENFORCED`] was set, in Unix seconds, if that was read: its value is not
+        /// `privileged`.
+        pub enforced_since?: Option<i64>,
     }
 }
 
 impl NamespaceFacts {
+    /// The label by which the API server creates only pods of some security.
+    pub(crate) const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
+
     /// The service of which an annotation of a Namespace has the deletion policy.
     pub(crate) fn ack_service(annotation: &str) -> Option<&str> {
         annotation.strip_suffix(".services.k8s.aws/deletion-policy")
