@@ -484,7 +484,7 @@ fn values_that_protect_refuse_where_their_webhook_is_asked() {
     for (object, webhook, target, says_it, lifts) in cases {
         let others = [usage.clone(), namespace(json!({})), at_ten()];
         let with = |webhook: &[Value], what: &str| {
-            on(&[&[object.clone()], &others[..], webhook].concat(), &format!("plan {what}"))
+            on(&[std::slice::from_ref(&object), &others[..], webhook].concat(), &format!("plan {what}"))
         };
         let ran = with(std::slice::from_ref(&webhook), target);
         says(&ran, &["REFUSED: ", says_it, lifts]);

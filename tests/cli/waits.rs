@@ -357,9 +357,10 @@ fn a_volume_is_detached_from_those_who_use_it() {
         on(&[&all[..], &[running("x-csi-controller"), at_ten()]].concat(), line)
     };
     let line = "plan volumeattachment/csi-1";
-    let lost = "PersistentVolume/pv1 is detached from Node/n1 at once, though Pod/db -n vault uses it";
+    let lost = "PersistentVolume/pv1 is detached from Node/n1 at once, and what uses it can't reach the data";
     let ran = with(attachment("n1", true), &db, line);
-    says(&ran, &[lost, "data on it can't be reached", "stop its pods instead", "kubectl gc plan"]);
+    says(&ran, &[lost, "until it is started again: Pod/db -n vault", "data on it can't be reached"]);
+    says(&ran, &["stop its pods first", "--assume-complete pods/db -n vault"]);
     let mut ended = db.clone();
     ended["status"]["phase"] = json!("Succeeded");
     let others = [(attachment("n2", true), &db), (attachment("n1", false), &db), (attachment("n1", true), &ended)];

@@ -718,7 +718,7 @@ fn stop_first(view: &PlanView<'_>) -> Vec<Said> {
     let users = unreached.flat_map(|effect| effect.related.iter().filter(is_pod)).copied();
     let users: Vec<ObjectId> = users.collect::<BTreeSet<ObjectId>>().into_iter().take(MOST_TARGETS).collect();
     let command = command_about(view, "plan", &users).filter(|_| !users.is_empty());
-    let text = "to have the volume detached once nothing uses it, stop its pods instead; then this goes by itself:";
+    let text = "to have the volume detached once nothing uses it, stop its pods first; see what that takes along:";
     command.map(|command| vec![Said::from(text), Said::command(&command)]).unwrap_or_default()
 }
 

@@ -4,13 +4,9 @@
 use crate::{
     model::{ObjectId, effects::EffectKind},
     simulate::recreators::Survival,
-    wording::some_of,
 };
 
 use super::SideEffects;
-
-/// At most so many pods are named.
-const NAMED: usize = 2;
 
 impl SideEffects<'_, '_> {
     /// The pods that stay, and lose the volume of a deleted attachment.
@@ -35,6 +31,14 @@ impl SideEffects<'_, '_> {
                 .zip(self.context.built_in.claims)
                 .and_then(|((namespace, name), claims)| snapshot.look_up_named(claims, namespace, name).object());
             let Some(claim) = claim else { continue };
+            if !self.reads_pods_beside(claim) {
+                let message = format!(
+                    "{} is detached from Node/{node} at once; whether a pod uses it could not be read",
+                    snapshot.short_name(volume)
+                );
+                self.add_unread(attachment, EffectKind::DataUnreachable, message, None);
+                continue;
+            }
             let uses = |pod: &ObjectId| {
                 snapshot.facts.pod(*pod).is_some_and(|facts| facts.node.as_deref() == Some(node) && !facts.finished())
                     && self.survival(*pod) != Survival::Removed
@@ -43,17 +47,25 @@ impl SideEffects<'_, '_> {
             if pods.is_empty() {
                 continue;
             }
-            let names = some_of(pods.iter().map(|pod| snapshot.located(*pod, None)), NAMED);
-            let use_it = match pods.len() {
-                1 => "uses it, and can't reach the data until it is started again",
-                _ => "use it, and can't reach the data until they are started again",
-            };
             let message = format!(
-                "{} is detached from Node/{node} at once, though {names} {use_it}",
+                "{} is detached from Node/{node} at once, and what uses it can't reach the data until it is started \
+                 again",
                 snapshot.short_name(volume)
             );
             self.add(attachment, EffectKind::DataUnreachable, message);
             self.effects.last_mut().into_iter().for_each(|effect| effect.related.clone_from(&pods));
         }
+    }
+
+    /// Whether all pods in the namespace of a claim were read, with what they use.
+    fn reads_pods_beside(&mut self, claim: ObjectId) -> bool {
+        let (context, snapshot) = (self.context, self.context.snapshot);
+        let namespace = snapshot.object(claim).namespace;
+        let Some(pods) = context.built_in.pods else { return true };
+        let unread = |id: &ObjectId| snapshot.object(*id).resource == pods && snapshot.facts.pod(*id).is_none();
+        let unread: Vec<ObjectId> = context.in_namespace(namespace).iter().copied().filter(unread).collect();
+        let is_read = unread.is_empty() && snapshot.covers(pods, Some(namespace));
+        self.needs.facts.extend(unread);
+        is_read
     }
 }
