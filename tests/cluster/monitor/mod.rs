@@ -16,9 +16,9 @@ use self::{
     writers::Writers,
 };
 use crate::{
+    doctor::unconvertible,
     graphs::generate::rng,
     harness::{ADMIN, Alone, CountingProxy, Fault, NOBODY, Options, Request},
-    plan::definitions::jars_that_cannot_be_converted,
     reading::connect_with,
 };
 
@@ -117,7 +117,7 @@ fn nothing_is_lost_and_nothing_is_made_up() {
 #[ignore = "long: a cluster of its own, and watches that hang"]
 fn what_cannot_be_read_holds_up_nothing() {
     let cluster = Alone::start(&Options::default());
-    let definition = jars_that_cannot_be_converted(&cluster);
+    let (definition, _) = unconvertible(&cluster);
     let kubeconfig = cluster.kubeconfig(ADMIN);
     let resources = resources(&kubeconfig);
     let numbered: Vec<(MonitorId, Resource)> = (1..).map(MonitorId).zip(resources.iter().cloned()).collect();
@@ -136,7 +136,7 @@ fn what_cannot_be_read_holds_up_nothing() {
     followed.is_all_there_is(&cluster, maps, "/api/v1/configmaps");
     // Without the webhook it can be read again.
     let undone = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
-    cluster.patch(definition, &undone);
+    cluster.patch(&cluster.path_of(&definition), &undone);
     followed.wait_until("it to be listed", |picture| picture.lists.contains_key(&jars) && picture.failing.is_empty());
 
     let nobody = Followed::start(&cluster.kubeconfig(NOBODY), &numbered);

@@ -9,7 +9,10 @@ use super::{
     draft::{HOLD, blocking},
     trial::{POLICIES, Trial, all_come_true, predict},
 };
-use crate::harness::{Alone, COLLECTOR, Cluster, NAMESPACES, Options, Ran, definition_of, wait_until};
+use crate::{
+    doctor::unconvertible,
+    harness::{Alone, COLLECTOR, NAMESPACES, Options, Ran, definition_of, wait_until},
+};
 
 /// The CRD of a kind named after a policy, in a group of its own.
 fn definition(policy: &str) -> String {
@@ -104,32 +107,12 @@ fn a_definition_whose_kind_is_taken_has_no_instances() {
     assert!(cluster.get("/apis/odd.test/v1/namespaces/default/crates/kept").is_some());
 }
 
-/// Creates a kind whose only instance needs a conversion webhook that doesn't exist, and waits until its lists fail.
-/// Returns the CRD's path.
-pub fn jars_that_cannot_be_converted(cluster: &Cluster) -> &'static str {
-    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jars.odd.test";
-    cluster.create(definition_of("odd.test", "Jar", "jars", &["v1"]));
-    cluster.create(object!("odd.test/v1 Jar", {"name": "old", "namespace": "default"}));
-    let mut changed = definition_of("odd.test", "Jar", "jars", &["v1", "v2"]);
-    changed["spec"]["conversion"] = json!({
-        "strategy": "Webhook",
-        "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "nobody",
-            "namespace": "default"}}},
-    });
-    cluster.patch(path, &json!({"spec": changed["spec"]}));
-    cluster.wait_until("the lists to fail", Duration::from_secs(20), || {
-        // The server answers "429 Too Many Requests" as long as it can't fill its own cache.
-        let answer = cluster.ask(&http::Method::GET, "/apis/odd.test/v2/jars", None);
-        !answer.is_success() && answer.text().contains("conversion webhook")
-    });
-    path
-}
-
 #[test]
 #[ignore = "long: waits for retries"]
 fn a_definition_whose_instances_cannot_be_converted_stays() {
     let cluster = Alone::start(&Options::default());
-    let path = jars_that_cannot_be_converted(&cluster);
+    let (jars, _) = unconvertible(&cluster);
+    let path = cluster.path_of(&jars);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let ran = cluster.gc(&["plan", "-o", "json", "crd/jars.odd.test"]);
     let describe = of_definition(&ran);
@@ -156,9 +139,9 @@ fn a_definition_whose_instances_cannot_be_converted_stays() {
     cluster
         .wait_until("the namespace controller to fail", Duration::from_mins(2), || cluster.retries_of("namespace") > 0);
     assert!(cluster.get(&in_namespace).is_some(), "it stays");
-    cluster.delete(path, Some("Background"), None);
+    cluster.delete(&path, Some("Background"), None);
     wait_until("the clean-up to fail", Duration::from_secs(40), || {
-        let now = cluster.get(path).expect("it stays");
+        let now = cluster.get(&path).expect("it stays");
         let conditions = now["status"]["conditions"].as_array().cloned().unwrap_or_default();
         conditions
             .iter()
