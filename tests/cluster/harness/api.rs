@@ -107,14 +107,18 @@ impl Api {
     /// Sends a request with a body of the given type; panics if no response comes.
     #[track_caller]
     pub fn ask(&self, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Answer {
+        self.try_to_ask(method, path, body).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+    }
+
+    /// The same; errors if no response comes.
+    pub fn try_to_ask(&self, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Result<Answer, String> {
         let mut request = Request::builder().method(method).uri(path).header(header::ACCEPT, "application/json");
         let mut bytes = Vec::new();
         if let Some((content_type, body)) = body {
             request = request.header(header::CONTENT_TYPE, content_type);
             bytes = body.to_string().into_bytes();
         }
-        let request = request.body(bytes).unwrap_or_else(|error| panic!("{method} {path}: {error}"));
-        self.send(request).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+        self.send(request.body(bytes).map_err(|error| error.to_string())?)
     }
 
     /// GET; errors if no response comes.

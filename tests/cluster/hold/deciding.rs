@@ -1,7 +1,7 @@
 //! Who decides about a held object: the terminal, other clients, several at once.
 
 use std::{
-    process::Stdio,
+    process::{Child, Stdio},
     sync::{Arc, Mutex},
     thread,
     time::Duration,
@@ -15,6 +15,21 @@ use crate::harness::{ADMIN, Alone, CountingProxy, Fault, Gate, is_write, owner_r
 
 fn args<'a>(scene: &'a Scene, more: &[&'a str]) -> Vec<&'a str> {
     [&["delete", scene.kind.word(), "--yes", "--hold=1h", "-n", &scene.namespace], more].concat()
+}
+
+/// A delete without a terminal that holds the object.
+fn holding(scene: &Scene) -> Child {
+    let mut command = scene.cluster.gc_command(&scene.cluster.kubeconfig(ADMIN));
+    command.args(args(scene, &[])).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    scene.cluster.wait_until("the hold", PATIENCE, || scene.root()["metadata"]["deletionTimestamp"].is_string());
+    child
+}
+
+/// Its exit code, and what it has said.
+fn ended(child: Child) -> (Option<i32>, String) {
+    let ended = child.wait_with_output().unwrap();
+    (ended.status.code(), String::from_utf8_lossy(&ended.stdout).into_owned())
 }
 
 /// On a terminal, Ctrl-C asks.
@@ -71,14 +86,10 @@ fn a_signal_leaves_it_held() {
     for signal in [Signal::INT, Signal::TERM] {
         let scene = Scene::of(Kind::ConfigMap);
         let before = scene.state();
-        let mut command = scene.cluster.gc_command(&scene.cluster.kubeconfig(ADMIN));
-        command.args(args(&scene, &[])).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let child = command.spawn().unwrap();
-        scene.cluster.wait_until("the hold", PATIENCE, || scene.root()["metadata"]["deletionTimestamp"].is_string());
+        let child = holding(&scene);
         kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), signal).unwrap();
-        let ended = child.wait_with_output().unwrap();
-        let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
-        assert_eq!(ended.status.code(), Some(0), "{shown}");
+        let (code, shown) = ended(child);
+        assert_eq!(code, Some(0), "{shown}");
         for command in ["kubectl gc delete configmap/web", "kubectl gc cancel configmap/web"] {
             assert!(shown.contains(command), "{shown}");
         }
@@ -92,18 +103,14 @@ fn a_signal_leaves_it_held() {
 fn others_decide_meanwhile() {
     for cancel in [true, false] {
         let scene = Scene::of(Kind::ConfigMap);
-        let mut command = scene.cluster.gc_command(&scene.cluster.kubeconfig(ADMIN));
-        command.args(args(&scene, &[])).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let child = command.spawn().unwrap();
-        scene.cluster.wait_until("the hold", PATIENCE, || scene.root()["metadata"]["deletionTimestamp"].is_string());
+        let child = holding(&scene);
         match cancel {
             true => scene.gc(&["cancel", "configmap/web", "--yes"]).expect(0),
             false => scene.gc(&["delete", "configmap/web", "--yes", "--hold=0"]).expect(0),
         };
-        let ended = child.wait_with_output().unwrap();
-        let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
+        let (code, shown) = ended(child);
         let word = if cancel { "was taken back by another client" } else { "has gone on" };
-        assert!(ended.status.code() == Some(2) && shown.contains(word), "{shown}");
+        assert!(code == Some(2) && shown.contains(word), "{shown}");
         assert_eq!(scene.state().is_empty(), !cancel);
     }
 }

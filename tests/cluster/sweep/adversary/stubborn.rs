@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use http::{Method, Request, header};
+use http::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{ADMIN, Answer, Api, Cluster};
@@ -32,14 +32,7 @@ impl Stubborn {
     pub fn ask(&self, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Answer {
         let deadline = Instant::now() + AWAY;
         loop {
-            let mut request = Request::builder().method(method).uri(path).header(header::ACCEPT, "application/json");
-            let mut bytes = Vec::new();
-            if let Some((content_type, body)) = body {
-                request = request.header(header::CONTENT_TYPE, content_type);
-                bytes = body.to_string().into_bytes();
-            }
-            let request = request.body(bytes).unwrap_or_else(|error| panic!("{method} {path}: {error}"));
-            let why = match self.api.send(request) {
+            let why = match self.api.try_to_ask(method, path, body) {
                 Ok(answer) if !says_nothing(&answer) => return answer,
                 Ok(answer) => format!("{} {}", answer.status, answer.text()),
                 Err(error) => error,
