@@ -6,14 +6,12 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use rustc_hash::FxHashSet;
 
 use gc_core::{
-    command_line::PLAIN,
-    doctor::{Case, Code, Diagnosis, Evidence, Limit, diagnose},
-    graph::OwnerGraph,
+    doctor::{Code, Diagnosis, diagnose},
     model::{ObjectId, Snapshot},
-    simulate::{Assume, Projection, SimContext},
 };
 
 use crate::{
+    explain::judge,
     graphs::{
         end::Changes,
         scene,
@@ -45,25 +43,7 @@ fn left(graph: &Graph, changes: &Changes) -> Graph {
 
 /// What `doctor` says about a cluster that has been in this state for a long time.
 fn examined(snapshot: &Snapshot) -> Diagnosis {
-    let graph = OwnerGraph::new(snapshot);
-    let stage = SimContext::new(snapshot, &graph, Assume::Known).at(Some(10_000));
-    let projection = Projection::of(&stage);
-    let fresh = FxHashSet::default();
-    let case = Case {
-        stage: &stage,
-        projection: &projection,
-        now: Some(10_000),
-        live: true,
-        fresh: &fresh,
-        limit: &Limit::Everything,
-        made: &[],
-        kubectl: &PLAIN,
-        events: &[],
-        probed: None,
-        recovered: &Default::default(),
-        evidence: &Evidence::default(),
-    };
-    diagnose(&case)
+    judge(snapshot, Some(10_000), diagnose)
 }
 
 #[test]

@@ -27,17 +27,17 @@ use crate::{
     scene::Scene,
 };
 
-fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
+/// What becomes of a case: of files, or, with a time in Unix seconds, of a live cluster.
+pub fn judge<T>(snapshot: &Snapshot, now: Option<i64>, work: impl FnOnce(&Case<'_>) -> T) -> T {
     let graph = OwnerGraph::new(snapshot);
-    let stage = SimContext::new(snapshot, &graph, Assume::Known);
+    let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now);
     let projection = Projection::of(&stage);
-    let fresh = FxHashSet::default();
-    let case = Case {
+    work(&Case {
         stage: &stage,
         projection: &projection,
-        now: None,
-        live: false,
-        fresh: &fresh,
+        now,
+        live: now.is_some(),
+        fresh: &FxHashSet::default(),
         limit: &Limit::Everything,
         made: &[],
         kubectl: &PLAIN,
@@ -45,8 +45,11 @@ fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
         probed: None,
         recovered: &Default::default(),
         evidence: &Evidence::default(),
-    };
-    explain(&case, objects, &[]).explanations
+    })
+}
+
+fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
+    judge(snapshot, None, |case| explain(case, objects, &[]).explanations)
 }
 
 impl Scene {
