@@ -14,15 +14,6 @@ use crate::{
     plan::trial::Trial,
 };
 
-/// Refuses every such operation on a ConfigMap of the trial's namespace.
-fn refuse(trial: &Trial<'_>, operation: &str) {
-    let rule =
-        json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": [operation], "resources": ["configmaps"]});
-    let validations = json!([{"expression": "false", "message": "nothing is deleted here"}]);
-    let spec = json!({"matchConstraints": {"resourceRules": [rule]}, "validations": validations});
-    trial.policy("ValidatingAdmissionPolicy", spec);
-}
-
 /// It is no finding until it keeps the collector from writing to a dependent; then it explains that, and its first
 /// remedy lets the owner go. Returns the cluster and the dependent.
 fn is_found_and_mended(
@@ -37,7 +28,7 @@ fn is_found_and_mended(
     let owner = trial.widget("owner").create();
     let below = trial.config_map("below").blocking(&owner).create();
     cluster.seen_by_collector(&[uid(&below)]);
-    refuse(&trial, operation);
+    trial.refusing(&[operation], "configmaps", "false");
     let path = format!("{}?dryRun=All", cluster.path_of(&below));
     let refuses = || !cluster.ask(method, &path, body).is_success();
     cluster.wait_until("the policy to count", Duration::from_secs(30), refuses);

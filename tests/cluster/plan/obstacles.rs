@@ -330,12 +330,7 @@ fn policies_that_refuse() {
     // What nothing here can judge, Next asks the API server about.
     let trial = Trial::on(&cluster, "judged", "Background");
     let [_, first, ..] = family(&trial);
-    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["DELETE"]});
-    let validations = json!([{"expression": "oldObject.metadata.name != 'first'"}]);
-    trial.policy(
-        "ValidatingAdmissionPolicy",
-        json!({"matchConstraints": {"resourceRules": [rule]}, "validations": validations}),
-    );
+    trial.refusing(&["DELETE"], "configmaps", "oldObject.metadata.name != 'first'");
     asked(&cluster, &[(first, "DELETE")]);
     let namespace = trial.namespace.as_str();
     let plan = cluster.gc(&["plan", "configmap/first", "-n", namespace]);

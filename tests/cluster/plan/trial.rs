@@ -92,6 +92,14 @@ impl<'c> Trial<'c> {
         self.cluster.create(json!({"apiVersion": group, "kind": kind, "metadata": {"name": name}, "spec": bound}))
     }
 
+    /// Creates a policy that refuses these operations on objects of a core resource in this trial's namespace, unless
+    /// the expression holds. Returns its binding.
+    pub fn refusing(&self, operations: &[&str], resource: &str, unless: &str) -> Value {
+        let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": operations, "resources": [resource]});
+        let spec = json!({"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": unless}]});
+        self.policy("ValidatingAdmissionPolicy", spec)
+    }
+
     /// The delete of these targets, with nothing else on the command line.
     pub fn deleting(self, targets: Vec<String>) -> Case<'c> {
         Case { trial: self, targets, flags: Vec::new(), grace: None }

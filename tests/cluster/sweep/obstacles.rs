@@ -40,15 +40,6 @@ fn dead_webhook(trial: &Trial<'_>) -> Value {
     }))
 }
 
-/// A policy for deletes of ConfigMaps in the trial's namespace. Returns its binding.
-fn policy(trial: &Trial<'_>, expression: &str) -> Value {
-    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["DELETE"]});
-    trial.policy(
-        "ValidatingAdmissionPolicy",
-        json!({"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": expression}]}),
-    )
-}
-
 fn names<'a>(objects: impl Iterator<Item = &'a Value>) -> BTreeSet<String> {
     objects.filter_map(|object| object["name"].as_str()).map(str::to_owned).collect()
 }
@@ -73,8 +64,10 @@ fn what_prevents_a_sweep_is_foretold() {
         checked(ran.json())
     };
     type Stage = fn(&Trial<'_>) -> Value;
-    let stages: [(&str, Stage); 2] =
-        [("webhook-unreachable", dead_webhook), ("policy-refuses", |trial| policy(trial, "false"))];
+    let stages: [(&str, Stage); 2] = [
+        ("webhook-unreachable", dead_webhook),
+        ("policy-refuses", |trial| trial.refusing(&["DELETE"], "configmaps", "false")),
+    ];
     for (code, stage) in stages {
         let trial = Trial::on(&cluster, "obstructed", "Background");
         let first = orphans(&trial);
@@ -110,7 +103,7 @@ fn what_prevents_a_sweep_is_foretold() {
     // What may be refused is not certain.
     let trial = Trial::on(&cluster, "judged", "Background");
     orphans(&trial);
-    policy(&trial, "oldObject.metadata.name != 'first'");
+    trial.refusing(&["DELETE"], "configmaps", "oldObject.metadata.name != 'first'");
     let plan = sweep(&trial, 0, "--dry-run");
     let unsure = plan["outcomes"].as_array().unwrap().iter().filter(|outcome| outcome["certain"] == false);
     assert!(unsure.clone().all(|outcome| outcome["uncertainBecause"] == "assumption"), "{plan:#}");

@@ -115,11 +115,7 @@ fn a_policy_that_may_not_be_read_may_refuse() {
     cluster.start_controllers(&[COLLECTOR]);
     let (trial, dependent) = family_on(cluster, "viewer-policy");
     show(&trial);
-    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["DELETE"]});
-    trial.policy(
-        "ValidatingAdmissionPolicy",
-        json!({"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": "false"}]}),
-    );
+    trial.refusing(&["DELETE"], "configmaps", "false");
     let path = cluster.path_of(&dependent);
     cluster.wait_until("the policy to refuse", std::time::Duration::from_secs(60), || {
         let query = format!("{path}?dryRun=All");
