@@ -273,6 +273,14 @@ fn a_claim_waits_for_the_snapshots_being_taken_of_it() {
             assert!(!waits || ran.out.contains(until), "{ran}");
         }
     }
+    // One that fails is tried again and again: it may never be ready.
+    let fails = json!({"error": {"message": "class \"nosuch\" not found"}});
+    let with = |claim: Value, line: &str| {
+        on(&[claim, taken("data", fails.clone()), running("snapshot-controller")], &format!("{line} pvc/data -n vault"))
+    };
+    says(&with(claim(json!({})), "plan"), &["DEPENDS: ", "waits for VolumeSnapshot/daily"]);
+    let said = ["whose controller says: class \"nosuch\" not found", "delete VolumeSnapshot/daily first: then it goes"];
+    says(&with(claim(json!({"deletionTimestamp": DELETED})), "doctor"), &said);
     // One that is deleted, too, keeps nothing.
     let objects = [claim(json!({})), taken("data", json!({})), running("snapshot-controller")];
     says_not(&on(&objects, "plan pvc/data volumesnapshot/daily -n vault"), &["to be ready to use"]);

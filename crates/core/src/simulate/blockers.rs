@@ -159,8 +159,12 @@ fn inspect_terminating(
                         let user = world.context.known_as(user, |claim| world.exists(claim));
                         let is_living = world.stored(user).is_some_and(|stored| !stored.terminating);
                         // Unlike what uses a claim, nothing deletes a claim because of what its data is in. One that is
-                        // being filled will be done.
-                        let is_filled = world.context.snapshot.facts.is_being_taken(user);
+                        // being filled will be done, unless that fails.
+                        let facts = &world.context.snapshot.facts;
+                        let is_filled = facts.is_being_taken(user);
+                        if is_living && facts.why_not_taken(user).is_some() {
+                            causes.push(State::Unknown);
+                        }
                         if is_living && world.context.is_stored(user) && !is_filled {
                             causes.push(State::Stuck);
                         }

@@ -133,7 +133,8 @@ fn finding(
         let is_known = controller.name.is_some() && !controller.is_away();
         matches!(controller.liveness, Liveness::Alive(_)) || is_known && controller.paused.is_none()
     };
-    let all_expected = holds.iter().all(expected);
+    let fails = |user: &ObjectId| snapshot.facts.why_not_taken(*user).is_some();
+    let all_expected = holds.iter().all(expected) && !users.found.values().flatten().any(fails);
     // These are only reported if they take long.
     if all_expected {
         let (slow, at_work): (Vec<ObjectId>, Vec<ObjectId>) =

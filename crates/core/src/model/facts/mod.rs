@@ -305,7 +305,8 @@ impl Facts {
     pub fn why_not_deleted(&self, object: ObjectId) -> Option<String> {
         let said = self.said(object).join("; ");
         let failure = || self.volume(object)?.failure.as_deref().map(str::to_owned);
-        Some(said).filter(|said| !said.is_empty()).or_else(failure)
+        let not_taken = || self.why_not_taken(object).map(said::in_one_line);
+        Some(said).filter(|said| !said.is_empty()).or_else(failure).or_else(not_taken)
     }
 
     /// Records what decides when the cluster removes an object by itself.
@@ -371,6 +372,11 @@ impl Facts {
     pub fn is_being_taken(&self, object: ObjectId) -> bool {
         self.volume_snapshot(object).is_some_and(|facts| facts.taken_of.is_some())
             || self.claim(object).is_some_and(|facts| facts.filled_from.is_some())
+    }
+
+    /// Why a VolumeSnapshot is not ready to use, if its controller says that it has failed.
+    pub fn why_not_taken(&self, object: ObjectId) -> Option<&str> {
+        self.volume_snapshot(object)?.failure.as_deref()
     }
 
     /// What the API server says keeps a Terminating Namespace or CustomResourceDefinition, as far as it was read.

@@ -312,6 +312,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             Fact::VolumeSnapshot(SnapshotFacts {
                 content: object.name(&["status", "boundVolumeSnapshotContentName"]),
                 taken_of: object.name(&["spec", "source", "persistentVolumeClaimName"]).filter(|_| !is_ready),
+                failure: object.name(&["status", "error", "message"]).filter(|_| !is_ready).map(Into::into),
             })
         }
         ("snapshot.storage.k8s.io", "VolumeSnapshotContent") => Fact::VolumeSnapshotContent(SnapshotContentFacts {

@@ -224,6 +224,8 @@ sparse! {
         /// The claim that it is being taken of: `spec.source.persistentVolumeClaimName`, as long as `status.readyToUse`
         /// is not true.
         pub taken_of?: Option<String>,
+        /// `status.error.message`, as long as it is being taken: its controller tries again and again.
+        pub failure?: Option<Box<str>>,
     }
 
     /// What happens to the data of a deleted VolumeSnapshotContent.
