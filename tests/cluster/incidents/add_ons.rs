@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Incident, cluster, incident, namespace};
+use super::{Incident, cluster, incident, of_namespace};
 use crate::{
     doctor::kit::{ago, is_terminating},
     harness::{Cluster, definition_of},
@@ -63,14 +63,8 @@ pub fn in_the_same_namespace() {
     let path = format!("{pods}/{}/status", pod["metadata"]["name"].as_str().unwrap_or_default());
     cluster.patch(&path, &json!({"status": {"phase": "Running", "conditions": ready}}));
     let application = managed(&trial, "argoproj.io", "Application", "resources-finalizer.argocd.argoproj.io");
-    let target = format!("namespaces/{}", trial.namespace);
-    Incident {
-        doctor: vec![target.clone()],
-        aged: vec![application],
-        gone: vec![namespace(&trial.namespace)],
-        ..incident(&trial, &[&target], &["resources-finalizer.argocd.argoproj.io", "argocd-application-controller"])
-    }
-    .play();
+    let cause = ["resources-finalizer.argocd.argoproj.io", "argocd-application-controller"];
+    Incident { aged: vec![application], ..of_namespace(&trial, &trial.namespace, &cause) }.play();
 }
 
 pub fn scaled_to_zero() {

@@ -1,7 +1,7 @@
 //! Aggregated APIs and conversion webhooks that don't answer. Each has a cluster of its own, because every namespace
 //! suffers.
 
-use super::{Incident, incident, namespace};
+use super::{Incident, incident, of_namespace};
 use crate::{
     doctor::unconvertible,
     harness::{Alone, COLLECTOR, Cluster, NAMESPACES, PATIENCE, api_service},
@@ -31,9 +31,7 @@ pub fn without_a_service() {
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let trial = Trial::on(&cluster, "doomed", "Background");
     unserved(&cluster, "away");
-    let target = format!("namespaces/{}", trial.namespace);
-    let incident = incident(&trial, &[&target], &["v1.away.test", "default/away"]);
-    Incident { doctor: vec![target.clone()], gone: vec![namespace(&trial.namespace)], ..incident }.play();
+    of_namespace(&trial, &trial.namespace, &["v1.away.test", "default/away"]).play();
 }
 
 /// The Service behind the API is in the very namespace.
@@ -45,9 +43,7 @@ pub fn that_goes_with_its_namespace() {
     cluster.create(object!("v1 Service", {"name": "away", "namespace": trial.namespace,
         "spec": {"ports": [{"port": 443}]}}));
     api(&cluster, "away", &trial.namespace);
-    let target = format!("namespaces/{}", trial.namespace);
-    let incident = incident(&trial, &[&target], &["v1.away.test"]);
-    Incident { doctor: vec![target.clone()], gone: vec![namespace(&trial.namespace)], ..incident }.play();
+    of_namespace(&trial, &trial.namespace, &["v1.away.test"]).play();
 }
 
 pub fn a_definition_that_cannot_be_converted() {
@@ -67,7 +63,5 @@ pub fn a_namespace_of_it() {
     let (_, place) = unconvertible(&cluster);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let trial = Trial::on(&cluster, "beside", "Background");
-    let target = format!("namespaces/{place}");
-    let incident = incident(&trial, &[&target], &["jars.odd.test", "default/nobody"]);
-    Incident { doctor: vec![target.clone()], gone: vec![namespace(&place)], ..incident }.play();
+    of_namespace(&trial, &place, &["jars.odd.test", "default/nobody"]).play();
 }

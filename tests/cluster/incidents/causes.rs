@@ -4,7 +4,9 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{Incident, add_ons::controller, admission, cluster, incident, namespace, pods::dead_node, with_add_ons};
+use super::{
+    Incident, add_ons::controller, admission, cluster, incident, namespace, of_namespace, pods::dead_node, with_add_ons,
+};
 use crate::{
     doctor::{definition, kit::created_by},
     harness::{Alone, Cluster, PATIENCE},
@@ -60,11 +62,9 @@ fn of_its_namespace(cluster: &Cluster, prefix: &str, add_on: AddOn) {
     let trial = Trial::on(cluster, prefix, "Background");
     let elsewhere = trial.another_namespace();
     let [operator, held] = scaled_to_zero(&trial, &elsewhere, add_on);
-    let target = format!("namespaces/{}", trial.namespace);
-    let incident = incident(&trial, &[&target], &[add_on.2, add_on.3[1]]);
-    let (aged, doctor) = (vec![held.clone()], vec![target.clone()]);
-    Incident { doctor, aged, gone: vec![held, namespace(&trial.namespace)], operator: Some(operator), ..incident }
-        .play();
+    let incident = of_namespace(&trial, &trial.namespace, &[add_on.2, add_on.3[1]]);
+    let (aged, gone) = (vec![held.clone()], vec![held, namespace(&trial.namespace)]);
+    Incident { aged, gone, operator: Some(operator), ..incident }.play();
 }
 
 pub fn its_namespace() {
@@ -121,10 +121,7 @@ pub fn a_namespace_with_a_claim_in_use() {
     let node = dead_node(&trial);
     trial.claim("data").create();
     let lost = trial.pod_on("lost", &node).brief().uses("data").create();
-    let target = format!("namespaces/{}", trial.namespace);
-    let incident = incident(&trial, &[&target], &["lost", &node]);
-    let gone = vec![namespace(&trial.namespace)];
-    Incident { doctor: vec![target.clone()], aged: vec![lost], gone, ..incident }.play();
+    Incident { aged: vec![lost], ..of_namespace(&trial, &trial.namespace, &["lost", &node]) }.play();
 }
 
 /// Plays an incident with two causes: the first remedy mends one, and the next the other. The other may only show once
@@ -147,25 +144,17 @@ pub fn a_namespace_with_two_finalizers() {
     let trial = Trial::on(cluster(), "held-twice", "Background");
     let held =
         [trial.widget("first").finalizer(HOLD).create(), trial.secret("second").finalizer("odd.io/keep").create()];
-    let target = format!("namespaces/{}", trial.namespace);
-    let incident = incident(&trial, &[&target], &[]);
-    of_two_causes(
-        Incident { doctor: vec![target.clone()], aged: held.to_vec(), ..incident },
-        &namespace(&trial.namespace),
-    );
+    let incident = of_namespace(&trial, &trial.namespace, &[]);
+    of_two_causes(Incident { aged: held.to_vec(), ..incident }, &namespace(&trial.namespace));
 }
 
 pub fn a_namespace_with_a_lost_pod_and_a_finalizer() {
     let trial = Trial::on(cluster(), "lost-and-held", "Background");
     let node = dead_node(&trial);
     let held = [trial.pod_on("lost", &node).brief().create(), trial.widget("held").finalizer(HOLD).create()];
-    let target = format!("namespaces/{}", trial.namespace);
-    let incident = incident(&trial, &[&target], &[]);
+    let incident = of_namespace(&trial, &trial.namespace, &[]);
     // The rest of the content goes once the pod has gone (R9.10).
-    of_two_causes(
-        Incident { doctor: vec![target.clone()], aged: held[..1].to_vec(), ..incident },
-        &namespace(&trial.namespace),
-    );
+    of_two_causes(Incident { aged: held[..1].to_vec(), ..incident }, &namespace(&trial.namespace));
 }
 
 pub fn a_namespace_with_a_finalizer_in_its_spec_and_inside() {
@@ -175,16 +164,8 @@ pub fn a_namespace_with_a_finalizer_in_its_spec_and_inside() {
     outer["spec"] = json!({"finalizers": ["kubernetes", "acme.io/hold"]});
     let outer = trial.cluster.create(&outer);
     let held = trial.widget("held").in_namespace(&name).finalizer(HOLD).create();
-    let target = format!("namespaces/{name}");
-    let incident = incident(&trial, &[&target], &[]);
-    of_two_causes(Incident { doctor: vec![target.clone()], aged: vec![outer.clone(), held], ..incident }, &outer);
-}
-
-/// A policy refuses changes in a namespace.
-fn policy(trial: &Trial<'_>, operations: &[&str]) -> Value {
-    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": operations, "resources": ["configmaps"]});
-    let spec = json!({"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": "false"}]});
-    trial.policy("ValidatingAdmissionPolicy", spec)
+    let aged = vec![outer.clone(), held];
+    of_two_causes(Incident { aged, ..of_namespace(&trial, &name, &[]) }, &outer);
 }
 
 /// Content that a policy keeps; the Namespace's condition says so.
@@ -192,11 +173,9 @@ pub fn a_namespace_whose_content_a_policy_keeps() {
     let cluster = admission::cluster();
     let trial = Trial::on(&cluster, "kept", "Background");
     let kept = trial.config_map("kept").create();
-    policy(&trial, &["DELETE"]);
+    trial.refusing(&["DELETE"], "configmaps", "false");
     admission::is_asked(&trial, &kept, &Method::DELETE);
-    let target = format!("namespaces/{}", trial.namespace);
-    let incident = incident(&trial, &[&target], &[&trial.namespace]);
-    Incident { doctor: vec![target.clone()], gone: vec![namespace(&trial.namespace)], ..incident }.play();
+    of_namespace(&trial, &trial.namespace, &[&trial.namespace]).play();
 }
 
 /// The same with a webhook that nobody serves.
@@ -206,9 +185,7 @@ pub fn a_namespace_whose_content_a_dead_webhook_keeps() {
     let kept = trial.config_map("kept").create();
     admission::webhook(&trial, "guard", "default", "nobody", &["DELETE"]);
     admission::is_asked(&trial, &kept, &Method::DELETE);
-    let target = format!("namespaces/{}", trial.namespace);
-    let incident = incident(&trial, &[&target], &["guard.incident.test"]);
-    Incident { doctor: vec![target.clone()], gone: vec![namespace(&trial.namespace)], ..incident }.play();
+    of_namespace(&trial, &trial.namespace, &["guard.incident.test"]).play();
 }
 
 /// Who removes the finalizer by hand is refused: what refuses goes first.
@@ -223,7 +200,11 @@ fn refused(prefix: &str, refuse: impl Fn(&Trial<'_>), cause: impl Fn(&Trial<'_>)
 }
 
 pub fn a_remedy_that_a_policy_refuses() {
-    refused("refusing", |trial| drop(policy(trial, &["UPDATE"])), |trial| trial.namespace.clone());
+    refused(
+        "refusing",
+        |trial| drop(trial.refusing(&["UPDATE"], "configmaps", "false")),
+        |trial| trial.namespace.clone(),
+    );
 }
 
 pub fn a_remedy_that_a_dead_webhook_refuses() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Incident, incident, namespace};
+use super::{Incident, incident, namespace, of_namespace};
 use crate::{doctor::kit::lease, harness::Alone, plan::trial::Trial};
 
 /// A cluster whose controller manager died an hour ago.
@@ -40,7 +40,6 @@ pub fn a_namespace() {
     let trial = Trial::on(&cluster, "abandoned", "Background");
     let left = trial.config_map("left").create();
     let gone = namespace(&trial.namespace);
-    let target = format!("namespaces/{}", trial.namespace);
-    let incident = incident(&trial, &[&target], &["kube-controller-manager"]);
-    Incident { collected: false, doctor: vec![target.clone()], aged: vec![gone], gone: vec![left], ..incident }.play();
+    let incident = of_namespace(&trial, &trial.namespace, &["kube-controller-manager"]);
+    Incident { collected: false, aged: vec![gone], gone: vec![left], ..incident }.play();
 }

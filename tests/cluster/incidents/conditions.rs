@@ -8,7 +8,7 @@ use super::{
     add_ons::controller,
     admission, apis,
     causes::{acme, of_two_causes},
-    cluster, incident, namespace, with_add_ons,
+    cluster, incident, namespace, of_namespace, with_add_ons,
 };
 use crate::{
     doctor::{definition, kit::created_by},
@@ -37,9 +37,8 @@ pub fn a_definition_with_a_finalizer_of_its_own() {
 
 /// A Namespace for whose end two things are in the way.
 fn a_namespace_of_two_causes(trial: &Trial<'_>, aged: Vec<Value>) {
-    let target = format!("namespaces/{}", trial.namespace);
-    let incident = incident(trial, &[&target], &[]);
-    of_two_causes(Incident { doctor: vec![target.clone()], aged, ..incident }, &namespace(&trial.namespace));
+    let incident = of_namespace(trial, &trial.namespace, &[]);
+    of_two_causes(Incident { aged, ..incident }, &namespace(&trial.namespace));
 }
 
 pub fn a_namespace_with_two_apis_away() {
@@ -105,9 +104,7 @@ pub fn a_namespace_with_an_object_of_a_lost_version() {
     let cluster = apis::cluster();
     let (_, place) = lost_version(&cluster);
     let trial = Trial::on(&cluster, "beside", "Background");
-    let target = format!("namespaces/{place}");
-    let incident = incident(&trial, &[&target], &["tins.odd.test"]);
-    Incident { doctor: vec![target.clone()], gone: vec![namespace(&place)], ..incident }.play();
+    of_namespace(&trial, &place, &["tins.odd.test"]).play();
 }
 
 pub fn a_namespace_beside_a_lost_version_and_with_a_finalizer() {
@@ -128,8 +125,5 @@ pub fn a_namespace_with_its_operator_inside() {
     let metadata = json!({"name": "managed", "namespace": trial.namespace, "finalizers": [finalizer]});
     let object = json!({"apiVersion": format!("{group}/v1"), "kind": kind, "metadata": metadata});
     let held = created_by(trial.cluster, name, &object);
-    let target = format!("namespaces/{}", trial.namespace);
-    let incident = incident(&trial, &[&target], &[finalizer]);
-    let gone = vec![namespace(&trial.namespace)];
-    Incident { doctor: vec![target.clone()], aged: vec![held], gone, ..incident }.play();
+    Incident { aged: vec![held], ..of_namespace(&trial, &trial.namespace, &[finalizer]) }.play();
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Foreseen, Incident, cluster, incident, namespace};
+use super::{Foreseen, Incident, cluster, incident, namespace, of_namespace};
 use crate::{
     doctor::definition,
     harness::uid,
@@ -31,14 +31,7 @@ pub fn of_a_dependent() {
 pub fn in_a_namespace() {
     let trial = Trial::on(cluster(), "held-inside", "Background");
     let held = trial.widget("held").finalizer(HOLD).create();
-    let target = format!("namespaces/{}", trial.namespace);
-    Incident {
-        doctor: vec![target.clone()],
-        aged: vec![held],
-        gone: vec![namespace(&trial.namespace)],
-        ..incident(&trial, &[&target], &[HOLD, "held"])
-    }
-    .play();
+    Incident { aged: vec![held], ..of_namespace(&trial, &trial.namespace, &[HOLD, "held"]) }.play();
 }
 
 pub fn in_the_spec_of_a_namespace() {
@@ -47,14 +40,8 @@ pub fn in_the_spec_of_a_namespace() {
     let mut held = namespace(&trial.global("spec").replace('.', "-"));
     held["spec"] = json!({"finalizers": ["kubernetes", "acme.io/hold"]});
     let held = cluster.create(&held);
-    let target = format!("namespaces/{}", held["metadata"]["name"].as_str().unwrap_or_default());
-    Incident {
-        doctor: vec![target.clone()],
-        aged: vec![held.clone()],
-        gone: vec![held],
-        ..incident(&trial, &[&target], &["acme.io/hold"])
-    }
-    .play();
+    let name = held["metadata"]["name"].as_str().unwrap_or_default();
+    Incident { aged: vec![held.clone()], ..of_namespace(&trial, name, &["acme.io/hold"]) }.play();
 }
 
 pub fn of_an_instance() {

@@ -61,6 +61,13 @@ fn incident<'c>(trial: &Trial<'c>, delete: &[&str], cause: &[&str]) -> Incident<
     }
 }
 
+/// The incident of a Namespace that is deleted: the doctor is asked about it, and in the end it is gone.
+fn of_namespace<'c>(trial: &Trial<'c>, name: &str, cause: &[&str]) -> Incident<'c> {
+    let target = format!("namespaces/{name}");
+    let incident = incident(trial, &[&target], cause);
+    Incident { doctor: vec![target], gone: vec![namespace(name)], ..incident }
+}
+
 /// Each is foreseen by the plan, found by the doctor, and healed by its first remedy. `OPEN=1` plays those that are not
 /// right yet, too.
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Incident, cluster, collector::dead, incident, namespace};
+use super::{Incident, cluster, collector::dead, incident, of_namespace};
 use crate::{doctor::kit::lease, plan::trial::Trial};
 
 /// A Node whose kubelet reported for the last time an hour ago.
@@ -36,14 +36,7 @@ pub fn in_a_namespace() {
     let trial = Trial::on(cluster(), "dead-node", "Background");
     let node = dead_node(&trial);
     let lost = trial.pod_on("lost", &node).brief().create();
-    let target = format!("namespaces/{}", trial.namespace);
-    Incident {
-        doctor: vec![target.clone()],
-        aged: vec![lost],
-        gone: vec![namespace(&trial.namespace)],
-        ..incident(&trial, &[&target], &["lost", &node])
-    }
-    .play();
+    Incident { aged: vec![lost], ..of_namespace(&trial, &trial.namespace, &["lost", &node]) }.play();
 }
 
 /// The pod that uses the claim can't end: its kubelet is dead.

@@ -80,9 +80,7 @@ pub fn a_claim_whose_ended_pod_may_not_be_deleted() {
     let ended = trial.pod_on("ended", "worker-of-old").brief().uses("data").create();
     let status = format!("{}/status", cluster.path_of(&ended));
     cluster.patch(&status, &json!({"status": {"phase": "Failed"}}));
-    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["DELETE"], "resources": ["pods"]});
-    let spec = json!({"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": "false"}]});
-    trial.policy("ValidatingAdmissionPolicy", spec);
+    trial.refusing(&["DELETE"], "pods", "false");
     admission::is_asked(&trial, &ended, &Method::DELETE);
     let incident = incident(&trial, &["persistentvolumeclaims/data"], &["ended"]);
     of_two_causes(Incident { aged: vec![claim.clone()], ..incident }, &claim);
