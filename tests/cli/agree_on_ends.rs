@@ -7,6 +7,7 @@ use super::{
         DELETED, LOCKER, claim, controlled, dead_webhook, dead_webhook_before, document, failing_definition, held,
         object, on, owners, running, says, says_not, slice,
     },
+    field::at_ten,
     run::{Ran, finish, program, words},
 };
 
@@ -128,6 +129,22 @@ fn an_owner_of_thousands_goes_on_for_certain() {
         assert_eq!(plan["verdict"]["result"], "deletes", "{:#}", plan["verdict"]);
         assert_eq!((&plan["verdict"]["counts"]["deleted"], &plan["simulatedOrders"]), (&json!(3_001), &json!(1)));
     }
+}
+
+/// A second delete of a waiting owner frees only that: what holds it up needs its finalizer removed.
+#[test]
+fn a_remedy_is_told_of_what_it_frees() {
+    let waits = object(LOCKER, "safe", json!({"deletionTimestamp": DELETED, "finalizers": ["foregroundDeletion"]}));
+    let mut owner = owners(LOCKER, &["safe"]);
+    owner[0]["blockOwnerDeletion"] = json!(true);
+    let more = json!({"deletionTimestamp": DELETED, "finalizers": ["bank.dev/keys"], "ownerReferences": owner});
+    let objects = [waits, object(LOCKER, "inner", more), at_ten()];
+    let (unblock, force) = ("unblock the owner: delete it again", "force-remove the finalizer");
+    says(&on(&objects, "doctor"), &[unblock, force]);
+    says(&on(&objects, "explain locker/safe -n vault"), &[unblock]);
+    let ran = on(&objects, "explain locker/inner -n vault");
+    says(&ran, &[force]);
+    says_not(&ran, &[unblock]);
 }
 
 /// A controller that is being deleted itself, or whose namespace is, is not called running.

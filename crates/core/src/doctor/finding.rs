@@ -94,6 +94,13 @@ impl Finding {
         said.map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
+    /// The same, with those remedies that let this object go on.
+    pub(super) fn as_told_of(&self, object: ObjectId) -> Finding {
+        let mut finding = self.clone();
+        finding.remedies.retain(|remedy| remedy.frees.is_empty() || remedy.frees.contains(&object));
+        finding
+    }
+
     /// The affected objects, and the others involved.
     pub fn named(&self) -> impl Iterator<Item = ObjectId> + '_ {
         self.objects.iter().chain(&self.related).copied()
@@ -178,6 +185,9 @@ pub struct Remedy {
     /// What holds data, and keeps it once the first commands have changed its policy.
     #[serde(skip)]
     pub(super) holders: Vec<ObjectId>,
+    /// The only objects that it lets go on; empty: all of the finding.
+    #[serde(skip)]
+    pub(super) frees: Vec<ObjectId>,
 }
 
 impl Remedy {
@@ -190,6 +200,7 @@ impl Remedy {
             comes_first: false,
             keeps: false,
             holders: Vec::new(),
+            frees: Vec::new(),
         }
     }
 

@@ -188,7 +188,7 @@ impl Explainer<'_, '_> {
             said: self.case.stage.still_said_to_keep(object).into_iter().cloned().collect(),
             waited_for_by,
             lost_above,
-            findings: findings.iter().filter(names).cloned().collect(),
+            findings: findings.iter().filter(names).map(|finding| finding.as_told_of(object)).collect(),
             later: self.later(object, &end),
             removal: None,
             references,

@@ -609,13 +609,12 @@ fn remedies(
         } else {
             ("owners", "them", "they no longer wait")
         };
-        remedies.push(Remedy::new(
-            format!(
-                "unblock the {owners}: delete {which} again with --cascade=background, so that {no_longer} for {}",
-                it(objects)
-            ),
-            commands.delete(&waiting, "background", &[]),
-        ));
+        let unblock = format!(
+            "unblock the {owners}: delete {which} again with --cascade=background, so that {no_longer} for {}",
+            it(objects)
+        );
+        let again = commands.delete(&waiting, "background", &[]);
+        remedies.push(Remedy { frees: waiting, ..Remedy::new(unblock, again) });
     }
     let (outside, are_left) = match (fires.are_objects, objects.len()) {
         (true, _) => ("the objects that its controller would delete", "these objects are kept"),
