@@ -146,7 +146,8 @@ fn a_failed_volume_says_why() {
     says_not(&on(&[bound], "explain pv/pv1"), &[said]);
 }
 
-/// Two volumes with one volumeHandle, or one path of a Node, have the same data: the delete of one says that the other loses it, too.
+/// Two volumes with one volumeHandle, or one path of a Node, have the same data: the delete of one says that the other
+/// loses it, too.
 #[test]
 fn volumes_with_one_handle_lose_their_data_together() {
     let [gold, mut volume] = claim("here");

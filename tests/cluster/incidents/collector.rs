@@ -3,7 +3,11 @@
 use serde_json::json;
 
 use super::{Incident, incident, namespace, of_namespace};
-use crate::{doctor::kit::lease, harness::Alone, plan::trial::Trial};
+use crate::{
+    doctor::kit::lease,
+    harness::{Alone, COLLECTOR, NAMESPACES},
+    plan::trial::Trial,
+};
 
 /// A cluster whose controller manager died an hour ago.
 pub fn dead() -> Alone {
@@ -41,5 +45,6 @@ pub fn a_namespace() {
     let left = trial.config_map("left").create();
     let gone = namespace(&trial.namespace);
     let incident = of_namespace(&trial, &trial.namespace, &["kube-controller-manager"]);
-    Incident { collected: false, aged: vec![gone], gone: vec![left], ..incident }.play();
+    let manager = Some((&cluster, &[COLLECTOR, NAMESPACES][..]));
+    Incident { collected: false, manager, aged: vec![gone], gone: vec![left], ..incident }.play();
 }

@@ -51,6 +51,7 @@ fn incident<'c>(trial: &Trial<'c>, delete: &[&str], cause: &[&str]) -> Incident<
         cluster: trial.cluster,
         collected: true,
         come_back: None,
+        manager: None,
         delete,
         cause: own(cause),
         plan: Foreseen::Stuck,

@@ -22,6 +22,8 @@ pub struct Incident<'c> {
     pub collected: bool,
     /// Controllers that were away, and come back after the delete.
     pub come_back: Option<(&'c Alone, &'static [&'static str])>,
+    /// The controllers of a controller manager that is away, until the doctor says to start it.
+    pub manager: Option<(&'c Alone, &'static [&'static str])>,
     /// The targets and flags of the delete; none if the incident needs no delete.
     pub delete: Vec<String>,
     /// Names of the cause, which plan and doctor must mention.
@@ -47,6 +49,24 @@ pub enum Foreseen {
     Refused,
 }
 
+/// Follows the first remedy that changes something, and what is only shown before it. Returns all commands.
+#[track_caller]
+fn follow_first(cluster: &Cluster, finding: &Value) -> Vec<String> {
+    let shows = |command: &String| {
+        ["get", "describe", "logs"].iter().any(|verb| command.starts_with(&format!("kubectl {verb} ")))
+    };
+    let mut followed = Vec::new();
+    for remedy in 0..finding["remedies"].as_array().map_or(1, Vec::len) {
+        let commands = follow(cluster, finding, remedy);
+        let only_shows = commands.iter().all(shows);
+        followed.extend(commands);
+        if !only_shows {
+            break;
+        }
+    }
+    followed
+}
+
 impl Incident<'_> {
     /// Plays it: the plan names the cause, nothing is healthy before it is, and the first remedy heals it.
     #[track_caller]
@@ -66,7 +86,15 @@ impl Incident<'_> {
             aged(self.cluster, object, 3600);
         }
         let finding = self.diagnosis();
-        let commands = follow(self.cluster, &finding, 0);
+        let commands = match self.manager {
+            Some((cluster, controllers)) => {
+                let what = &finding["remedies"][0]["what"];
+                assert!(what.as_str().is_some_and(|what| what.starts_with("start kube-controller-manager")), "{what}");
+                cluster.start_controllers(controllers);
+                follow(self.cluster, &finding, 0)
+            }
+            None => follow_first(self.cluster, &finding),
+        };
         if let Some(operator) = &self.operator {
             let started = self.cluster.get(&self.cluster.path_of(operator)).expect("the operator is there");
             assert_eq!(started["spec"]["replicas"], 1, "after {commands:?}, the operator is to run");
@@ -153,7 +181,7 @@ impl Incident<'_> {
             let Some(next) = poll(PATIENCE, || self.next_problem()).unwrap_or_else(|error| panic!("{error}")) else {
                 return;
             };
-            follow(self.cluster, &next, 0);
+            follow_first(self.cluster, &next);
         }
         panic!("it is not healthy after {ROUNDS} more remedies:\n{}", self.examine(&[]).stdout);
     }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     doctor::kit::created_by,
-    harness::{Alone, PATIENCE},
+    harness::{Alone, PATIENCE, WORKLOADS},
     plan::{draft::HOLD, trial::Trial},
 };
 
@@ -104,5 +104,6 @@ pub fn a_pod_of_a_job_that_nobody_runs() {
         "finalizers": ["batch.kubernetes.io/job-tracking"]});
     let lost = cluster.create(&lost);
     let incident = incident(&trial, &["pods/lost"], &["batch.kubernetes.io/job-tracking"]);
-    Incident { collected: false, aged: vec![lost.clone()], gone: vec![lost], ..incident }.play();
+    let manager = Some((&cluster, WORKLOADS));
+    Incident { collected: false, manager, aged: vec![lost.clone()], gone: vec![lost], ..incident }.play();
 }

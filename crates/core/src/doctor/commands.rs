@@ -334,8 +334,8 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// Exempts a resource, by its plural, from an admission policy, or from webhooks at these places of a configuration;
-    /// `None` if the server is older than `matchConditions` (on by default since 1.28).
+    /// Exempts a resource, by its plural, from an admission policy, or from webhooks at these places of a
+    /// configuration; `None` if the server is older than `matchConditions` (on by default since 1.28).
     pub fn exempt(self, configuration: ObjectId, places: &[usize], plural: &str) -> Option<ShellCommand> {
         if self.snapshot.resources.server().is_some_and(|server| server.is_before(28)) {
             return None;

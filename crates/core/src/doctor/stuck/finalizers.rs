@@ -511,8 +511,8 @@ fn look_for_controller(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
     (!are_all_read(case.stage) && holds.iter().any(is_unread)).then_some(look)
 }
 
-/// The MutatingAdmissionPolicies that may put a finalizer back, and the webhooks, by configuration: they are asked about
-/// each change, and nobody is recorded to have set it. What these add, no client has set (apiserver
+/// The MutatingAdmissionPolicies that may put a finalizer back, and the webhooks, by configuration: they are asked
+/// about each change, and nobody is recorded to have set it. What these add, no client has set (apiserver
 /// endpoints/handlers/update.go).
 fn who_puts_it_back(
     case: &Case<'_>,
@@ -678,9 +678,7 @@ fn remedies(
         }
     };
     let strip = Remedy::new(harm, strip).deciding(true);
-    // Without the controller, the objects that it would delete are kept.
-    let keeps = fires.are_objects && fires.inside.is_empty();
-    remedies.extend(if keeps { [Some(strip), starting] } else { [starting, Some(strip)] }.into_iter().flatten());
+    remedies.extend(starting.into_iter().chain([strip]));
     remedies
 }
 
