@@ -179,7 +179,7 @@ fn volumes_with_one_handle_lose_their_data_together() {
     };
     let with = |node: &str| {
         let both = [on_path(volume.clone(), "n1"), on_path(other("", ""), node)];
-        on(&[&both[..], &[gold.clone()]].concat(), "plan pvc/gold -n vault -o wide")
+        on(&[&both[..], std::slice::from_ref(&gold)].concat(), "plan pvc/gold -n vault -o wide")
     };
     says(&with("n1"), &["PersistentVolume/copy is the same data (path), and loses it, too"]);
     says_not(&with("n2"), &["PersistentVolume/copy"]);

@@ -87,7 +87,7 @@ pub fn fact(object: &str, words: &[&str]) -> Fact {
             deletion_cost: word(2).map_or(0, |cost| cost.parse().expect("a number")),
             ..PodFacts::default()
         }),
-        "VolumeSnapshot" => Fact::VolumeSnapshot(SnapshotFacts { content: word(0), taken_of: None }),
+        "VolumeSnapshot" => Fact::VolumeSnapshot(SnapshotFacts { content: word(0), ..SnapshotFacts::default() }),
         "VolumeSnapshotContent" => Fact::VolumeSnapshotContent(SnapshotContentFacts {
             deletion_policy: word(0),
             ..SnapshotContentFacts::default()

@@ -27,12 +27,15 @@ pub(crate) struct FactIndex {
     volumes_by_handle: OnceLock<VolumesByHandle>,
 }
 
+/// A path, and the Nodes that have it; none if that may be any.
+type PathOfNodes = (Box<str>, Box<[String]>);
+
 /// The volumes of a CSI driver that are the same data, those of one path of the same Nodes, and those whose facts were
 /// not read.
 #[derive(Debug, Default)]
 pub(crate) struct VolumesByHandle {
     pub(crate) same: FxHashMap<VolumeHandle, Vec<ObjectId>>,
-    pub(crate) same_path: FxHashMap<(Box<str>, Box<[String]>), Vec<ObjectId>>,
+    pub(crate) same_path: FxHashMap<PathOfNodes, Vec<ObjectId>>,
     pub(crate) unread: Vec<ObjectId>,
 }
 

@@ -242,8 +242,9 @@ fn fact() -> impl Strategy<Value = Fact> {
         Just(Fact::Account(facts::AccountFacts {})),
         (short(), option::of(short())).prop_map(|(account, uid)| Fact::Token(facts::TokenFacts { account, uid })),
         vec(short(), 0..2).prop_map(|pods| Fact::Node(facts::NodeFacts { pods: Some(pods), kubelet: None })),
-        (option::of(short()), option::of(short()))
-            .prop_map(|(content, taken_of)| { Fact::VolumeSnapshot(facts::SnapshotFacts { content, taken_of }) }),
+        (option::of(short()), option::of(short()), option::of(short())).prop_map(|(content, taken_of, failure)| {
+            Fact::VolumeSnapshot(facts::SnapshotFacts { content, taken_of, failure: failure.map(Into::into) })
+        }),
         (option::of(short()), option::of(short()), option::of(short())).prop_map(
             |(deletion_policy, snapshot, driver)| {
                 Fact::VolumeSnapshotContent(facts::SnapshotContentFacts { deletion_policy, snapshot, driver })
