@@ -10,7 +10,7 @@ use super::{
     kit::{aged, is_gone, names, words},
 };
 use crate::{
-    harness::{ADMIN, Alone, COLLECTOR, NAMESPACES, Options, owner_reference},
+    harness::{ADMIN, Alone, COLLECTOR, NAMESPACES, Options, PATIENCE, owner_reference},
     plan::trial::Trial,
     sweep::uncollected,
 };
@@ -41,6 +41,9 @@ pub fn a_namespace_names_the_webhook_that_holds_it() {
     guards("elsewhere", json!({"matchLabels": {"guarded": "yes"}}));
     let namespace = object!("v1 Namespace", {"name": name});
     cluster.delete(&cluster.path_of(&namespace), Some("Background"), None);
+    // Until then, what holds it is only foreseen.
+    let fails = || cluster.has_condition(&cluster.path_of(&namespace), "NamespaceDeletionContentFailure", "True");
+    cluster.wait_until("what the API server says of it", PATIENCE, fails);
     aged(&cluster, &namespace, 3600);
     let target = format!("namespaces/{name}");
     for args in [&[target.as_str()][..], &["-n", &name], &[]] {

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::model::{
     ObjectId, ResourceId, Snapshot, Symbol,
     effects::KnownUsers,
-    facts::{VolumeFacts, VolumeHandle},
+    facts::{NodePath, VolumeFacts, VolumeHandle},
 };
 
 use super::built_in::BuiltIn;
@@ -28,7 +28,7 @@ pub(crate) struct FactIndex {
 }
 
 /// A path, and the Nodes that have it; none if that may be any.
-type PathOfNodes = (Box<str>, Box<[String]>);
+type PathOfNodes = (Box<NodePath>, Box<[String]>);
 
 /// The volumes of a CSI driver that are the same data, those of one path of the same Nodes, and those whose facts were
 /// not read.
