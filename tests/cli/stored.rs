@@ -146,8 +146,7 @@ fn a_failed_volume_says_why() {
     says_not(&on(&[bound], "explain pv/pv1"), &[said]);
 }
 
-/// Two volumes with one volumeHandle, or one path of a Node, have the same data: the delete of one says that the other
-/// loses it, too.
+/// Two volumes with one volumeHandle have the same data: the delete of one says that the other loses it, too.
 #[test]
 fn volumes_with_one_handle_lose_their_data_together() {
     let [gold, mut volume] = claim("here");
@@ -168,21 +167,6 @@ fn volumes_with_one_handle_lose_their_data_together() {
             says_not(&with(other(driver, handle)), &["PersistentVolume/copy"]);
         }
     }
-    // A path is one volume only on the same Node.
-    let on_path = |mut volume: Value, node: &str| {
-        volume["spec"]["csi"] = json!(null);
-        volume["spec"]["local"] = json!({"path": "/disks/a"});
-        let is_node = json!({"key": "kubernetes.io/hostname", "operator": "In", "values": [node]});
-        let terms = json!([{"matchExpressions": [is_node]}]);
-        volume["spec"]["nodeAffinity"] = json!({"required": {"nodeSelectorTerms": terms}});
-        volume
-    };
-    let with = |node: &str| {
-        let both = [on_path(volume.clone(), "n1"), on_path(other("", ""), node)];
-        on(&[&both[..], std::slice::from_ref(&gold)].concat(), "plan pvc/gold -n vault -o wide")
-    };
-    says(&with("n1"), &["PersistentVolume/copy is the same data (path), and loses it, too"]);
-    says_not(&with("n2"), &["PersistentVolume/copy"]);
     // The other keeps its data when it is deleted itself.
     says_not(&on(&[gold, volume, other("x.y", "h")], "plan pv/copy -o wide"), &["DATA LOSS"]);
 }

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::model::{
     ObjectId, ResourceId, Snapshot, Symbol,
     effects::KnownUsers,
-    facts::{NodePath, VolumeFacts, VolumeHandle},
+    facts::{VolumeFacts, VolumeHandle},
 };
 
 use super::built_in::BuiltIn;
@@ -27,20 +27,15 @@ pub(crate) struct FactIndex {
     volumes_by_handle: OnceLock<VolumesByHandle>,
 }
 
-/// A path, and the Nodes that have it; none if that may be any.
-type PathOfNodes = (Box<NodePath>, Box<[String]>);
-
-/// The volumes of a CSI driver that are the same data, those of one path of the same Nodes, and those whose facts were
-/// not read.
+/// The volumes of a CSI driver that are the same data, and those whose facts were not read.
 #[derive(Debug, Default)]
 pub(crate) struct VolumesByHandle {
     pub(crate) same: FxHashMap<VolumeHandle, Vec<ObjectId>>,
-    pub(crate) same_path: FxHashMap<PathOfNodes, Vec<ObjectId>>,
     pub(crate) unread: Vec<ObjectId>,
 }
 
 impl FactIndex {
-    /// All PersistentVolumes, by where their data is.
+    /// All PersistentVolumes, by what they are for their CSI driver.
     pub(crate) fn volumes_by_handle(&self, snapshot: &Snapshot, volumes: &[ObjectId]) -> &VolumesByHandle {
         self.volumes_by_handle.get_or_init(|| {
             let mut index = VolumesByHandle::default();
@@ -48,9 +43,6 @@ impl FactIndex {
                 match snapshot.facts.volume(*volume) {
                     Some(VolumeFacts { csi: Some(csi), .. }) => {
                         index.same.entry(csi.handle.clone()).or_default().push(*volume);
-                    }
-                    Some(VolumeFacts { path: Some(path), nodes, .. }) => {
-                        index.same_path.entry((path.clone(), nodes.clone())).or_default().push(*volume);
                     }
                     Some(_) => {}
                     None => index.unread.push(*volume),

@@ -51,7 +51,7 @@ pub(crate) use serving::{CONTENT_FAILURE, FINALIZERS_REMAIN, REMAINS};
 pub use setters::Setter;
 pub use setters::{contains_setters, read_setters};
 pub use storage::{
-    ClaimFacts, CsiVolume, NodePath, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, VolumeData, VolumeDeleter,
+    ClaimFacts, CsiVolume, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, VolumeData, VolumeDeleter,
     VolumeFacts, VolumeHandle,
 };
 pub use values::unix_seconds;

@@ -7,11 +7,10 @@ use serde_json::Value;
 use super::{
     AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, BindingFacts, BudgetFacts, ClaimFacts,
     ClaimTemplates, Condition, Constraints, CsiVolume, DefinitionFacts, Fact, JobFacts, KubeletReport,
-    LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, NodeFacts, NodePath, NotReady, OldTemplate,
-    ParameterReference, PodFacts, PolicyBindingFacts, QuotaFacts, RBAC, Required, ResourceClaimFacts, RoleFacts,
-    ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, StoredVersion,
-    TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, VolumeHandle, Webhook, WebhookFacts, WebhookRule,
-    WorkloadFacts,
+    LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, NodeFacts, NotReady, OldTemplate, ParameterReference,
+    PodFacts, PolicyBindingFacts, QuotaFacts, RBAC, Required, ResourceClaimFacts, RoleFacts, ServiceCidrFacts,
+    ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, StoredVersion, TokenFacts,
+    VolumeData, VolumeDeleter, VolumeFacts, VolumeHandle, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
     limits::{has_flag, limits},
     said::in_one_line,
     values::{at, list, unix_seconds},
@@ -497,10 +496,6 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
         attributes_class: object.name(&["spec", "volumeAttributesClassName"]).map(Into::into),
         data: class.map(VolumeData::KeptByClass).or(kept).or(is_on_host.then_some(VolumeData::OnHost)).map(Box::new),
         nodes: nodes_of(object),
-        path: ["hostPath", "local"]
-            .iter()
-            .find_map(|source| object.name(&["spec", source, "path"]))
-            .map(|path| Box::new(NodePath(path))),
     }
 }
 

@@ -23,16 +23,10 @@ sparse! {
         pub attributes_class?: Option<Box<str>>,
         /// The Nodes that its data is on, by their names or host names: those that `spec.nodeAffinity` demands.
         pub nodes?: Box<[String]>,
-        /// `spec.hostPath.path` or `spec.local.path`. Boxed: few volumes have it, and all facts are as large.
-        pub path?: Option<Box<NodePath>>,
         /// What else says where its data is, or what becomes of it. Few volumes have that.
         pub data?: Option<Box<VolumeData>>,
     }
 }
-
-/// The path of Nodes that has a volume's data.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct NodePath(pub String);
 
 /// A volume of a CSI driver.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -139,33 +139,25 @@ impl SideEffects<'_, '_> {
         }
     }
 
-    /// The other volumes that are the same data of a CSI driver, or the same path, and lose it with this one: what
-    /// follows a sentence. Those that go, too, say it themselves.
+    /// The other volumes that are the same data of a CSI driver, and lose it with this one: what follows a sentence.
+    /// Those that go, too, say it themselves.
     fn twins(&mut self, volume: ObjectId) -> String {
         let context = self.context;
         let snapshot = context.snapshot;
-        let facts = snapshot.facts.volume(volume).filter(|facts| facts.csi.is_some() || facts.path.is_some());
-        let (Some(facts), Some(volumes)) = (facts, context.built_in.volumes) else { return String::new() };
+        let handle = snapshot.facts.volume(volume).and_then(|facts| Some(&facts.csi.as_ref()?.handle));
+        let (Some(handle), Some(volumes)) = (handle, context.built_in.volumes) else { return String::new() };
         let index = context.fact_index.volumes_by_handle(snapshot, context.of_resource(volumes));
         // Whoever asks first asks for all.
         if index.unread.first().is_some_and(|first| !self.needs.facts.contains(first)) {
             self.needs.facts.extend(&index.unread);
         }
         let lasts = |other: &&ObjectId| **other != volume && self.survival(**other) != Survival::Removed;
-        let path = facts.path.clone().map(|path| (path, facts.nodes.clone()));
-        let (same, by) = match &facts.csi {
-            Some(csi) => (index.same.get(&csi.handle), "volumeHandle"),
-            None => (path.and_then(|path| index.same_path.get(&path)), "path"),
-        };
-        let others = same.into_iter().flatten().filter(lasts);
+        let others = index.same.get(handle).into_iter().flatten().filter(lasts);
         let twins: Vec<String> = others.map(|other| snapshot.short_name(*other)).collect();
-        // A path without a Node may be one of several.
-        let is_known = facts.csi.is_some() || !facts.nodes.is_empty();
         match twins.len() {
             0 => String::new(),
-            _ if !is_known => format!("; {} may be the same data ({by}), and lose it, too", some_of(&twins, NAMED)),
-            1 => format!("; {} is the same data ({by}), and loses it, too", twins[0]),
-            _ => format!("; {} are the same data ({by}), and lose it, too", some_of(&twins, NAMED)),
+            1 => format!("; {} is the same data (volumeHandle), and loses it, too", twins[0]),
+            _ => format!("; {} are the same data (volumeHandle), and lose it, too", some_of(&twins, NAMED)),
         }
     }
 
