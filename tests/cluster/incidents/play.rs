@@ -93,6 +93,8 @@ impl Incident<'_> {
                 cluster.start_controllers(controllers);
                 follow(self.cluster, &finding, 0)
             }
+            // What is shown of an operator that has no ready pod leads to what mends that.
+            None if self.operator.is_some() => follow(self.cluster, &finding, 0),
             None => follow_first(self.cluster, &finding),
         };
         if let Some(operator) = &self.operator {
