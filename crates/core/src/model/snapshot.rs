@@ -20,7 +20,7 @@ use self::index::Index;
 
 use super::{
     compact::ResourceVersion,
-    facts::{Fact, Facts},
+    facts::{Fact, Facts, VolumeFacts},
     gap::{Gap, GapKind, GapReason},
     gaps::Gaps,
     object::{Coordinate, Object, ObjectId, RawObject, RawReference},
@@ -189,7 +189,7 @@ impl Snapshot {
     pub(crate) fn locate(&self, resource: ResourceId, namespace: &str, name: &str) -> Result<Coordinate, Presence> {
         match (self.strings.find(namespace), self.strings.find(name)) {
             (Some(namespace), Some(name)) => Ok(Coordinate { resource, namespace, name }),
-            _ if self.covers(resource, None) => Err(Presence::Absent),
+            (namespace, _) if self.covers(resource, namespace) => Err(Presence::Absent),
             _ => Err(Presence::Unknown),
         }
     }
@@ -197,6 +197,14 @@ impl Snapshot {
     /// [`Self::look_up`] of an object that text names.
     pub fn look_up_named(&self, resource: ResourceId, namespace: &str, name: &str) -> Presence {
         self.locate(resource, namespace, name).map_or_else(|presence| presence, |at| self.look_up(at))
+    }
+
+    /// The claim that a volume names, in whatever state; `Unknown` also if the volume's facts weren't read, or name none.
+    pub(crate) fn claim_of(&self, volume: ObjectId) -> Presence {
+        let named = self.facts.volume(volume).and_then(VolumeFacts::claim_name);
+        let claims = self.resources.by_group_kind("", "PersistentVolumeClaim");
+        let at = |(claims, (namespace, name))| self.look_up_named(claims, namespace, name);
+        claims.zip(named).map_or(Presence::Unknown, at)
     }
 
     /// Whether all objects of a resource were listed, in one namespace or (`None`) in all.
@@ -618,10 +626,15 @@ impl SnapshotBuilder {
         for (to, from) in order.iter().enumerate() {
             moved[from.index()] = Some(ObjectId(to as u32));
         }
-        let mut objects: Vec<Option<Object>> = std::mem::take(&mut snapshot.objects).into_iter().map(Some).collect();
-        snapshot.objects = order.iter().filter_map(|from| objects[from.index()].take()).collect();
         snapshot.index.renumber(|id| moved[id.index()].unwrap_or(id));
         snapshot.facts.move_to(&moved);
+        // In their place: a second copy would be the most memory that reading a cluster takes.
+        for from in 0..moved.len() {
+            while let Some(to) = moved[from].map(ObjectId::index).filter(|to| *to != from) {
+                snapshot.objects.swap(from, to);
+                moved.swap(from, to);
+            }
+        }
     }
 
     /// The finished snapshot, with sorted gaps.

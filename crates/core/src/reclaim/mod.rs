@@ -21,7 +21,7 @@ mod volumes;
 
 use crate::{
     graph::OwnerGraph,
-    model::{Coordinate, Gap, ObjectId, Presence, Reference, Rule, Snapshot},
+    model::{Coordinate, Gap, ObjectId, Reference, Rule, Snapshot},
     simulate::{Assume, Liveness, Needs, SimContext, liveness::of_controller_manager},
 };
 
@@ -103,26 +103,14 @@ pub fn deciding(snapshot: &Snapshot, graph: &OwnerGraph, object: ObjectId) -> Ve
             [object].into_iter().chain(controller).chain(kin).collect()
         }
         ("", "PersistentVolume") => {
-            let claims = claim_of(snapshot, object).into_iter().chain(volumes::claims_at_their_end(snapshot, object));
+            let claims =
+                snapshot.claim_of(object).object().into_iter().chain(volumes::claims_at_their_end(snapshot, object));
             [object].into_iter().chain(claims).collect()
         }
         ("", "Pod") | ("certificates.k8s.io", "CertificateSigningRequest") => vec![object],
         ("coordination.k8s.io", "Lease") if snapshot.text(found.namespace) == "kube-system" => vec![object],
         _ => Vec::new(),
     }
-}
-
-fn claim_of(snapshot: &Snapshot, volume: ObjectId) -> Option<ObjectId> {
-    match snapshot.look_up(claim_named(snapshot, volume)?) {
-        Presence::Present(claim) => Some(claim),
-        _ => None,
-    }
-}
-
-/// The coordinate of the claim that a volume names.
-fn claim_named(snapshot: &Snapshot, volume: ObjectId) -> Option<Coordinate> {
-    let (namespace, name) = snapshot.facts.volume(volume)?.claim.as_deref()?.split_once('/')?;
-    coordinate(snapshot, "PersistentVolumeClaim", namespace, name)
 }
 
 fn coordinate(snapshot: &Snapshot, kind: &str, namespace: &str, name: &str) -> Option<Coordinate> {
@@ -137,7 +125,10 @@ pub fn absence(snapshot: &Snapshot, removal: &Removal) -> Option<Coordinate> {
     let object = removal.object;
     match removal.reason().rule {
         Rule::R12_7 => coordinate(snapshot, "Node", "", snapshot.facts.pod(object)?.node.as_deref()?),
-        Rule::R12_10 => claim_named(snapshot, object),
+        Rule::R12_10 => {
+            let (namespace, name) = snapshot.facts.volume(object)?.claim_name()?;
+            coordinate(snapshot, "PersistentVolumeClaim", namespace, name)
+        }
         _ => None,
     }
 }

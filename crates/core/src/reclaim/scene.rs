@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     graph::OwnerGraph,
     model::{
-        Coordinate, Gap, Object, ObjectId, Presence, Reference, ResourceId, Rule, Snapshot, Symbol,
+        Gap, Object, ObjectId, Presence, Reference, ResourceId, Rule, Snapshot, Symbol,
         facts::{LabelSelector, PodFacts, ReclaimFacts},
     },
     simulate::{
@@ -97,17 +97,10 @@ impl<'a> Scene<'a> {
         self.context.users_of_claim(claim)
     }
 
-    /// The claim that a volume names, in whatever state.
-    pub(super) fn claim_of(&self, volume: ObjectId) -> Presence {
-        let named = self.snapshot.facts.volume(volume).and_then(|volume| volume.claim.as_deref());
-        let Some((namespace, name)) = named.and_then(|claim| claim.split_once('/')) else { return Presence::Unknown };
-        self.look_up("", "PersistentVolumeClaim", namespace, name)
-    }
-
     /// The claim that a volume is bound to.
     pub(super) fn bound_claim(&self, volume: ObjectId) -> Option<ObjectId> {
         let facts = self.snapshot.facts.volume(volume)?;
-        let Presence::Present(claim) = self.claim_of(volume) else { return None };
+        let claim = self.snapshot.claim_of(volume).object()?;
         let is_its = facts.names_uid(self.snapshot.text(self.object(claim).uid));
         (is_its && facts.phase.as_deref() == Some("Bound")).then_some(claim)
     }
@@ -119,14 +112,8 @@ impl<'a> Scene<'a> {
 
     /// The object of this name, if it is known to exist or not to.
     pub(super) fn look_up(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Presence {
-        let Some(resource) = self.resource(group, kind) else { return Presence::Unknown };
-        let strings = &self.snapshot.strings;
-        match (strings.find(namespace), strings.find(name)) {
-            (Some(namespace), Some(name)) => self.snapshot.look_up(Coordinate { resource, namespace, name }),
-            // Nothing that was read has such a name.
-            (namespace, _) if self.snapshot.covers(resource, namespace) => Presence::Absent,
-            _ => Presence::Unknown,
-        }
+        let resource = self.resource(group, kind);
+        resource.map_or(Presence::Unknown, |resource| self.snapshot.look_up_named(resource, namespace, name))
     }
 
     /// Whether all objects of a kind are known.

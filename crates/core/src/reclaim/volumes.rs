@@ -41,7 +41,7 @@ impl End {
 /// How a volume has lost its claim (`syncVolume`), or loses it; `None` if it keeps it, or if that is unknown.
 fn end(scene: &Scene<'_>, id: ObjectId, volume: &VolumeFacts, of: &VolumeUse) -> Option<End> {
     let Some(uid) = volume.claim_uid.as_deref() else { return bound_before_its_end(scene, volume, of) };
-    let claim = match scene.claim_of(id) {
+    let claim = match scene.snapshot.claim_of(id) {
         Presence::Unknown => return None,
         Presence::Absent => return End::now("its claim is gone"),
         Presence::Present(claim) => claim,

@@ -59,10 +59,9 @@ impl FactIndex {
             let mut named: Vec<(bool, (Symbol, Symbol), ObjectId)> = Vec::new();
             for (id, _) in snapshot.objects() {
                 let Some(facts) = snapshot.facts.volume(id).filter(|facts| !facts.is_released()) else { continue };
-                let claim = facts.claim.as_deref().and_then(|claim| claim.split_once('/'));
                 // A name without a symbol belongs to no object of the snapshot.
                 let find = |text: &str| snapshot.strings.find(text);
-                let claim = claim.and_then(|(namespace, name)| Some((find(namespace)?, find(name)?)));
+                let claim = facts.claim_name().and_then(|(namespace, name)| Some((find(namespace)?, find(name)?)));
                 named.extend(claim.map(|claim| (facts.may_be_bound(), claim, id)));
             }
             // The later one counts.

@@ -124,6 +124,11 @@ impl VolumeFacts {
         matches!(on_delete.as_str(), "retain" | "archive").then_some(VolumeData::KeptByDriver)
     }
 
+    /// The namespace and the name of the claim that `spec.claimRef` names.
+    pub fn claim_name(&self) -> Option<(&str, &str)> {
+        self.claim.as_deref()?.split_once('/')
+    }
+
     /// Whether its CSI driver keeps the data.
     pub(crate) fn is_kept_by_driver(&self) -> bool {
         self.data.as_deref() == Some(&VolumeData::KeptByDriver)

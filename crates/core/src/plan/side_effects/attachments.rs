@@ -22,15 +22,10 @@ impl SideEffects<'_, '_> {
             snapshot.look_up_named(volumes, "", name).object()
         });
         for volume in volumes.collect::<Vec<ObjectId>>() {
-            let Some(facts) = snapshot.facts.volume(volume) else {
+            if snapshot.facts.volume(volume).is_none() {
                 self.needs.facts.insert(volume);
-                continue;
-            };
-            let claim = facts.claim.as_deref().and_then(|claim| claim.split_once('/'));
-            let claim = claim
-                .zip(self.context.built_in.claims)
-                .and_then(|((namespace, name), claims)| snapshot.look_up_named(claims, namespace, name).object());
-            let Some(claim) = claim else { continue };
+            }
+            let Some(claim) = snapshot.claim_of(volume).object() else { continue };
             if !self.reads_pods_beside(claim) {
                 let message = format!(
                     "{} is detached from Node/{node} at once; whether a pod uses it could not be read",

@@ -241,7 +241,7 @@ impl SideEffects<'_, '_> {
             }
             // What is said of its claim says it, if that goes.
             Some(VolumeFacts::DELETE) if self.is_left_behind(volume) => {
-                if !self.goes_with_its_claim(facts) {
+                if !self.goes_with_its_claim(volume) {
                     self.add(volume, EffectKind::Unknown, format!("it {LEFT_BEHIND}"));
                 }
             }
@@ -275,12 +275,8 @@ impl SideEffects<'_, '_> {
     }
 
     /// Whether the claim that a volume names goes in this plan, too.
-    fn goes_with_its_claim(&self, facts: &VolumeFacts) -> bool {
-        let claims = self.context.built_in.claims;
-        let named = claims.zip(facts.claim.as_deref().and_then(|claim| claim.split_once('/')));
-        let claim = named.and_then(|(claims, (namespace, name))| {
-            self.context.snapshot.look_up_named(claims, namespace, name).object()
-        });
+    fn goes_with_its_claim(&self, volume: ObjectId) -> bool {
+        let claim = self.context.snapshot.claim_of(volume).object();
         claim.is_some_and(|claim| self.survivals.contains_key(&claim))
     }
 

@@ -178,9 +178,7 @@ impl World<'_, '_> {
     /// The claim that a volume names by its name and uid, if it exists; `None` if that is unknown.
     pub(super) fn claim_named_by(&mut self, volume: &VolumeFacts) -> Option<Option<ObjectId>> {
         let (snapshot, claims) = (self.context.snapshot, self.context.built_in.claims);
-        let Some((namespace, name)) = volume.claim.as_deref().and_then(|claim| claim.split_once('/')) else {
-            return Some(None);
-        };
+        let Some((namespace, name)) = volume.claim_name() else { return Some(None) };
         let (Some(namespace), Some(name)) = (snapshot.strings.find(namespace), snapshot.strings.find(name)) else {
             // No object has these names. That it was not read is no proof.
             return claims.filter(|claims| snapshot.covers(*claims, None)).map(|_| None);

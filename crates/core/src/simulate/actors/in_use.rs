@@ -86,8 +86,7 @@ impl SimContext<'_> {
         let snapshot = self.snapshot;
         let claim_of = || {
             let facts = snapshot.facts.volume(user)?;
-            let (namespace, name) = facts.claim.as_deref()?.split_once('/')?;
-            let claim = snapshot.look_up_named(self.built_in.claims?, namespace, name).object()?;
+            let claim = snapshot.claim_of(user).object()?;
             (facts.names_uid(snapshot.text(snapshot.object(claim).uid)) && exists(claim)).then_some(claim)
         };
         claim_of().unwrap_or(user)
