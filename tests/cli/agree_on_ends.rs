@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::{
     agree::{
         DELETED, LOCKER, claim, controlled, dead_webhook, dead_webhook_before, document, failing_definition, held,
-        object, on, owners, running, says, says_not, slice,
+        joined, object, on, owners, running, says, says_not, slice,
     },
-    field::at_ten,
+    field::{at_ten, node},
     run::{Ran, finish, program, words},
 };
 
@@ -614,6 +614,98 @@ fn what_nobody_wants_does_not_come_back() {
     job["status"] = json!({"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]});
     let pod = object(("v1", "Pod"), "load-x", controlled(("batch/v1", "Job"), "load"));
     says_not(&on(&[job, pod], "plan pod/load-x -n vault"), &["again"]);
+}
+
+/// A StatefulSet makes no pod before those in front of it are ready, a DaemonSet none where it wants none, and nobody
+/// makes slices of a Service without selector.
+#[test]
+fn not_every_controller_that_stays_makes_it_again() {
+    let kind = |kind| ("apps/v1", kind);
+    let made_by = |owner, name: &str, of: &str, status: Value| {
+        let mut pod = object(("v1", "Pod"), name, controlled(owner, of));
+        pod["spec"] = json!({"nodeName": "n1", "containers": [{"name": "c", "image": "i"}]});
+        pod["status"] = status;
+        pod
+    };
+    let ready = |is: &str| json!({"phase": "Running", "conditions": [{"type": "Ready", "status": is}]});
+    for (policy, first, told) in [
+        ("OrderedReady", "True", "1 comes back"),
+        ("OrderedReady", "False", "may create Pod/db-1 again"),
+        ("Parallel", "False", "1 comes back"),
+    ] {
+        let mut db = object(kind("StatefulSet"), "db", json!({}));
+        db["spec"] = json!({"replicas": 2, "podManagementPolicy": policy});
+        db["status"] = json!({"replicas": 2, "readyReplicas": 1});
+        let pods =
+            [("db-0", first), ("db-1", "True")].map(|(name, is)| made_by(kind("StatefulSet"), name, "db", ready(is)));
+        let objects = [&[db, node("True", "2026-03-01T10:00:00Z")], &pods[..]].concat();
+        says(&on(&objects, "plan pod/db-1 -n vault"), &[told]);
+        says(&on(&objects, "plan pod/db-0 -n vault"), &["1 comes back"]);
+    }
+    for (elsewhere, told) in [(0, "1 comes back"), (1, "may create Pod/agent-a again")] {
+        let mut agent = object(kind("DaemonSet"), "agent", json!({}));
+        agent["spec"] = json!({"selector": {"matchLabels": {"app": "agent"}}});
+        agent["status"] = json!({"desiredNumberScheduled": 2, "numberMisscheduled": elsewhere});
+        let objects = [
+            agent,
+            node("True", "2026-03-01T10:00:00Z"),
+            made_by(kind("DaemonSet"), "agent-a", "agent", ready("True")),
+        ];
+        says(&on(&objects, "plan pod/agent-a -n vault"), &[told]);
+    }
+    for (selector, comes_back) in [(json!({"app": "web"}), true), (json!(null), false)] {
+        let mut web = object(("v1", "Service"), "web", json!({}));
+        web["spec"] = json!({ "selector": selector });
+        let mut own = slice("web", "web-0");
+        own["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] = json!("endpointslice-controller.k8s.io");
+        own["metadata"]["ownerReferences"] = controlled(("v1", "Service"), "web")["ownerReferences"].clone();
+        let ran = on(&[web, own], "plan endpointslice/web-x -n vault");
+        assert_eq!(ran.out.contains("1 comes back"), comes_back, "{ran}");
+    }
+}
+
+/// R9.22: the first failure of an index may be one too many, and so may be a pod whose Node is gone.
+#[test]
+fn a_job_may_fail_with_one_pod() {
+    let jobs = ("batch/v1", "Job");
+    let of = |spec: Value, status: Value| {
+        let mut job = object(jobs, "sim", json!({}));
+        job["spec"] = joined(json!({"backoffLimit": 2_147_483_647, "completionMode": "Indexed"}), &spec);
+        job["status"] = status;
+        let pods = [("sim-0", "n1"), ("sim-1", "n2")].map(|(name, node)| {
+            let tracked = json!({"finalizers": ["batch.kubernetes.io/job-tracking"]});
+            let mut pod = object(("v1", "Pod"), name, joined(controlled(jobs, "sim"), &tracked));
+            pod["spec"] = json!({"nodeName": node, "containers": [{"name": "c", "image": "i"}]});
+            pod["status"] = json!({"phase": "Running"});
+            pod
+        });
+        let mut other = node("True", "2026-03-01T10:00:00Z");
+        (other["metadata"]["name"], other["metadata"]["uid"]) = (json!("n2"), json!("n2"));
+        [&[job, node("True", "2026-03-01T10:00:00Z"), other], &pods[..]].concat()
+    };
+    let per_index = |tries: i64, most: Value| json!({"backoffLimitPerIndex": tries, "maxFailedIndexes": most});
+    for (spec, failed, told) in [
+        (per_index(0, json!(0)), "", "2 objects go."),
+        (per_index(0, json!(3)), "2,4-5", "2 objects go."),
+        (per_index(0, json!(4)), "2,4-5", "1 object goes."),
+        (per_index(0, json!(null)), "", "1 object goes."),
+        (per_index(1, json!(0)), "", "UNSURE: 1 outcome depends"),
+    ] {
+        let ran = on(&of(spec.clone(), json!({ "failedIndexes": failed })), "plan pod/sim-0 -n vault");
+        says(&ran, &[told]);
+        assert_eq!(ran.out.contains("again"), spec["backoffLimitPerIndex"] != 0, "{ran}");
+    }
+    let disrupted = |action: &str| {
+        let rule =
+            |action: &str, of: &str| json!({"action": action, "onPodConditions": [{"type": of, "status": "True"}]});
+        json!({"podFailurePolicy": {"rules": [rule("Ignore", "Other"), rule(action, "DisruptionTarget")]},
+            "podReplacementPolicy": "Failed"})
+    };
+    for (action, told) in [("FailJob", "3 objects go."), ("Ignore", "2 objects go")] {
+        let objects = of(disrupted(action), json!({}));
+        says(&on(&objects, "plan node/n1"), &[told]);
+        says(&on(&objects, "plan pod/sim-0 -n vault"), &["1 object goes"]);
+    }
 }
 
 /// Of two controllers of one name, either may be the one; the one that doesn't run is no substitute for the other.

@@ -661,6 +661,33 @@ fn a_webhook_about_the_status_of_pods_holds_them() {
     says(&ran, &["STUCK: ", "webhook guard.bank.dev must allow it", "before it changes the status of pods"]);
     says_not(&ran, &["does not report"]);
     says(&on(&objects, "plan pod/web -n vault --grace-period=0 --force"), &["DELETES: 1 object goes."]);
+    // So does the pod garbage collector, which deletes it once its Node is gone.
+    let ran = on(&objects, "plan node/n1");
+    says(&ran, &["before it changes the status of pods", "Pod/web"]);
+    says_not(&ran, &["2 objects go"]);
+    let left = on(&[pod("web", json!({})), objects[2].clone(), at_ten()], "doctor -n vault");
+    says(&left, &["guard.bank.dev"]);
+}
+
+/// The finalizer of a CRD is removed with its status: a webhook that must allow that, and can't be asked, keeps it with
+/// all that is in it.
+#[test]
+fn a_webhook_about_the_status_of_crds_holds_them() {
+    let mut crd = failing_definition("");
+    crd["metadata"]["deletionTimestamp"] = Value::Null;
+    crd["status"]["conditions"] = json!([{"type": "Established", "status": "True"}]);
+    let all = dead_webhook_before(&["UPDATE"], "apiextensions.k8s.io", "customresourcedefinitions/status");
+    let objects = [crd.clone(), object(LOCKER, "safe", json!({})), all];
+    let ran = on(&objects, "plan crd/lockers.bank.dev");
+    says(&ran, &["STUCK: ", "webhook guard.bank.dev must allow it"]);
+    says_not(&ran, &["2 objects go"]);
+    crd["metadata"]["deletionTimestamp"] = json!("2026-03-01T08:00:00Z");
+    let objects = [crd, objects[1].clone(), objects[2].clone(), at_ten()];
+    for line in ["doctor", "explain crd/lockers.bank.dev"] {
+        says(&on(&objects, line), &["guard.bank.dev"]);
+    }
+    let whole = dead_webhook_before(&["UPDATE"], "apiextensions.k8s.io", "customresourcedefinitions");
+    says(&on(&[&objects[..2], &[whole]].concat(), "plan crd/lockers.bank.dev"), &["2 objects go."]);
 }
 
 /// Who removes a finalizer is known by its own name, not by a sister's.

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use strum::VariantArray as _;
+
 use crate::{
     model::{ObjectId, Resource, Symbol, effects::Severity, facts::Webhook},
     simulate::{
@@ -222,9 +224,9 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
 /// What is not deleted or changed without a webhook; or else the first of what the cluster needs.
 fn concerned(case: &Case<'_>, asked: &WebhookCall<'_>, vital: &[&Vital]) -> Vec<Resource> {
     let is_concerned = |resource: &&Resource| {
-        let matches = |write: Write| asked.webhook.matches(resource, write.operation().name());
-        let finalizes = resource.kind == "Namespace" && asked.webhook.matches_part(resource, "finalize", "UPDATE");
-        matches(Write::Delete) || matches(Write::References) || finalizes
+        let is_called =
+            |it: &Operation| asked.webhook.matches_part(resource, it.subresource(), it.name()) && it.ends(resource);
+        Operation::VARIANTS.iter().any(is_called)
     };
     let resources = case.snapshot().resources.deletable().map(|(_, resource)| resource);
     let concerned: Vec<Resource> = resources.filter(is_concerned).cloned().collect();

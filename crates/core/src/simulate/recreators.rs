@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::model::{
     Object, ObjectId, Presence, Resource,
     effects::{Inventory, Policy, PolicyFacts, application_named},
-    facts::NamespaceFacts,
+    facts::{NamespaceFacts, PodFacts},
 };
 
 use super::{
@@ -102,13 +102,22 @@ pub(crate) struct Recreators<'b, 'a, E> {
     known: RefCell<FxHashMap<ObjectId, Option<Recreator>>>,
     /// How many running pods of a controller are left, and how many go.
     pods: RefCell<FxHashMap<ObjectId, (i64, i64)>>,
+    /// See [`Self::first_unready`].
+    unready: RefCell<FxHashMap<ObjectId, Option<i64>>>,
     /// What should be read to be certain.
     pub needs: RefCell<Needs>,
 }
 
 impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
     pub(crate) fn new(context: &'b SimContext<'a>, end: &'b E) -> Self {
-        Recreators { context, end, known: RefCell::default(), pods: RefCell::default(), needs: RefCell::default() }
+        Recreators {
+            context,
+            end,
+            known: RefCell::default(),
+            pods: RefCell::default(),
+            unready: RefCell::default(),
+            needs: RefCell::default(),
+        }
     }
 
     fn object(&self, id: ObjectId) -> &Object {
@@ -339,7 +348,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             }
             ("", "Pod", "apps", "DaemonSet") if self.end.is_stuck(object) && !self.is_ended(object) => return None,
             ("", "Pod", "apps", "DaemonSet") if self.is_without_node(object) => return None,
-            ("", "Pod", "batch", "Job") if self.makes_no_more(controller) => return None,
+            ("", "Pod", "batch", "Job") if self.makes_no_more(object, controller) => return None,
             ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
             | ("", "Pod", "", "ReplicationController") => match self.made_again(object, controller)? {
                 // What it adopts may be enough.
@@ -359,6 +368,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
                 Some(false) => return None,
                 None => Recreation::Possible,
             },
+            ("discovery.k8s.io", "EndpointSlice", "", "Service") if self.selects_nothing(controller) => return None,
             ("discovery.k8s.io", "EndpointSlice", "", "Service" | "Endpoints") if self.is_managed(object) => {
                 Recreation::Certain
             }
@@ -468,11 +478,12 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         )
     }
 
-    /// Whether a Job has finished, is suspended, or fails because its pod is deleted.
-    fn makes_no_more(&self, job: ObjectId) -> bool {
+    /// Whether a Job has finished, is suspended, or fails because its pod is deleted, or that pod's index does.
+    fn makes_no_more(&self, pod: ObjectId, job: ObjectId) -> bool {
         self.context.snapshot.facts.job(job).is_some_and(|facts| {
-            let fails = facts.failures_left == Some(0) && !facts.judges_failures && facts.managed_by.is_none();
-            facts.finished || facts.suspended || fails
+            let fails = !facts.judges_failures && (facts.failures_left == Some(0) || facts.tries_indexes_once)
+                || facts.fails_with_node && self.is_without_node(pod);
+            facts.finished || facts.suspended || fails && facts.managed_by.is_none()
         })
     }
 
@@ -485,12 +496,15 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         let Some(facts) = snapshot.facts.workload(controller) else { return MADE };
         let Some(wanted) = facts.wanted else { return MADE };
         if self.is(controller, "apps", "DaemonSet") {
-            return MADE.filter(|_| wanted > 0);
+            let of_its_node = if facts.misscheduled { Recreation::Possible } else { Recreation::Certain };
+            return Some(of_its_node).filter(|_| wanted > 0);
         }
         if self.is(controller, "apps", "StatefulSet") {
-            let (_, ordinal) = snapshot.text(self.object(pod).name).rsplit_once('-')?;
-            let place = ordinal.parse::<i64>().ok()?.checked_sub(facts.first_ordinal)?;
-            return MADE.filter(|_| (0..wanted).contains(&place));
+            let ordinal = self.ordinal(pod)?;
+            let place = ordinal.checked_sub(facts.first_ordinal)?;
+            let waits = !facts.parallel && self.first_unready(controller).is_some_and(|unready| unready < ordinal);
+            let made = if waits { Recreation::Possible } else { Recreation::Certain };
+            return Some(made).filter(|_| (0..wanted).contains(&place));
         }
         // A Deployment scales its ReplicaSets.
         let above = self.controller_of(controller).and_then(|above| snapshot.facts.workload(above));
@@ -515,6 +529,29 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             missing if missing < going => Some(Recreation::Possible),
             _ => MADE,
         }
+    }
+
+    fn ordinal(&self, pod: ObjectId) -> Option<i64> {
+        self.context.snapshot.name(pod).rsplit_once('-')?.1.parse().ok()
+    }
+
+    /// The first ordinal of a StatefulSet whose pod stays and isn't ready, or isn't known to be: before that is ready,
+    /// no pod after it is made (kubernetes/kubernetes pkg/controller/statefulset/stateful_set_control.go:
+    /// processReplica).
+    fn first_unready(&self, set: ObjectId) -> Option<i64> {
+        let find = || {
+            let context = self.context;
+            let facts = |pod: ObjectId| context.snapshot.facts.pod(pod);
+            let pods = context.graph.dependents(set.into()).iter().copied();
+            let pods = pods.filter(|pod| context.built_in.pods == Some(self.object(*pod).resource));
+            let pods = pods.filter(|pod| self.end.survival(*pod) == Survival::Survives);
+            let (read, unread): (Vec<ObjectId>, Vec<ObjectId>) = pods.partition(|pod| facts(*pod).is_some());
+            self.needs.borrow_mut().facts.extend(&unread);
+            let is_ready = |pod: ObjectId| facts(pod).is_some_and(PodFacts::is_ready);
+            let unready = read.into_iter().filter(|pod| !is_ready(*pod)).chain(unread);
+            unready.filter_map(|pod| self.ordinal(pod)).min()
+        };
+        *self.unready.borrow_mut().entry(set).or_insert_with(find)
     }
 
     /// Whether the Node of a pod is deleted, or doesn't exist.
@@ -586,6 +623,15 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         let siblings = self.context.graph.dependents(deployment.into()).iter();
         let is_set = |id: &&ObjectId| self.object(**id).resource == self.object(removed).resource;
         siblings.filter(is_set).any(|id| *id != removed && self.end.survival(*id) == Survival::Survives)
+    }
+
+    /// Whether a Service that stays has no selector: others make its EndpointSlices.
+    fn selects_nothing(&self, service: ObjectId) -> bool {
+        let facts = self.context.snapshot.facts.service(service);
+        if facts.is_none() && self.end.survival(service) != Survival::Removed {
+            self.needs.borrow_mut().facts.insert(service);
+        }
+        facts.is_some_and(|facts| !facts.selects)
     }
 
     /// Whether Kubernetes' own controllers manage this EndpointSlice.

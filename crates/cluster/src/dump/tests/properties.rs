@@ -234,9 +234,10 @@ fn fact() -> impl Strategy<Value = Fact> {
             }
         ),
         vec(short(), 0..2).prop_map(|exceeded| Fact::Quota(facts::QuotaFacts { exceeded })),
-        (option::of(short()), any::<(Option<i64>, bool)>()).prop_map(
-            |(managed_by, (failures_left, judges_failures))| {
-                Fact::Job(facts::JobFacts { managed_by, failures_left, judges_failures, ..facts::JobFacts::default() })
+        (option::of(short()), any::<(Option<i64>, [bool; 3])>()).prop_map(
+            |(managed_by, (failures_left, [judges_failures, fails_with_node, tries_indexes_once]))| {
+                let more = facts::JobFacts { fails_with_node, tries_indexes_once, ..facts::JobFacts::default() };
+                Fact::Job(facts::JobFacts { managed_by, failures_left, judges_failures, ..more })
             }
         ),
         Just(Fact::Account(facts::AccountFacts {})),

@@ -100,7 +100,9 @@ pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &
             |depth, key| matches!(depth, 1 | 2) || depth == 0 && (key == "template" || is_read_of_workload(key))
         }
         ("apps", _, "spec") => |depth, key| depth > 0 || key == "template" || is_read_of_workload(key),
-        ("apps", _, "status") => |_, key| matches!(key, "readyReplicas" | "numberReady" | "desiredNumberScheduled"),
+        ("apps", _, "status") => {
+            |_, key| matches!(key, "readyReplicas" | "numberReady" | "desiredNumberScheduled" | "numberMisscheduled")
+        }
         ("batch", "Job", "spec") => |depth, key| depth > 0 || key != "template",
         ("apiextensions.k8s.io", "CustomResourceDefinition", "spec") => |_, key| key != "schema",
         _ => return None,
@@ -109,8 +111,15 @@ pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &
 
 /// Whether facts are read from this key of a workload's spec.
 fn is_read_of_workload(key: &str) -> bool {
-    const READ: [&str; 6] =
-        ["replicas", "ordinals", "paused", "selector", "volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy"];
+    const READ: [&str; 7] = [
+        "replicas",
+        "ordinals",
+        "podManagementPolicy",
+        "paused",
+        "selector",
+        "volumeClaimTemplates",
+        "persistentVolumeClaimRetentionPolicy",
+    ];
     READ.contains(&key)
 }
 
@@ -250,6 +259,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             Fact::Workload(WorkloadFacts {
                 wanted,
                 first_ordinal: object.number(&["spec", "ordinals", "start"]).unwrap_or(0),
+                parallel: object.text(&["spec", "podManagementPolicy"]).as_deref() == Some("Parallel"),
+                misscheduled: false,
                 ready,
                 without_status,
                 paused,
@@ -278,7 +289,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let selector = selector(at(object.0, &["spec", "selector"]));
             let (limits, requires) = (limits(object.0), required_by_pods(object));
             let deletes_files = has_flag(object.0, VolumeData::DELETES_FILES);
-            let default = WorkloadFacts::default();
+            let misscheduled = object.number(&["status", "numberMisscheduled"]).is_some_and(|number| number > 0);
+            let default = WorkloadFacts { misscheduled, ..WorkloadFacts::default() };
             Fact::Workload(WorkloadFacts { wanted, ready, selector, limits, requires, deletes_files, ..default })
         }
         ("batch", "Job") => {
@@ -289,12 +301,20 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let finished = list(at(object.0, &["status", "conditions"])).any(over);
             let uncounted = list(at(object.0, &["status", "uncountedTerminatedPods", "failed"])).count();
             let failed = object.number(&["status", "failed"]).unwrap_or(0).saturating_add_unsigned(uncounted as u64);
-            let limit = object.number(&["spec", "backoffLimit"]).filter(|_| !finished);
+            let left = |limit: &str, failed: i64| Some(object.number(&["spec", limit])?.saturating_sub(failed));
+            let tries = object.number(&["spec", "backoffLimitPerIndex"]);
+            let failures_left = match tries {
+                None => left("backoffLimit", failed),
+                Some(_) => left("maxFailedIndexes", indexes(&object.text(&["status", "failedIndexes"]))),
+            };
             Fact::Job(JobFacts {
                 managed_by,
-                failures_left: limit.map(|limit| limit.saturating_sub(failed)),
+                failures_left: failures_left.filter(|_| !finished),
                 judges_failures: at(object.0, &["spec", "podFailurePolicy"]).is_some()
-                    || object.text(&["spec", "podReplacementPolicy"]).as_deref() == Some("Failed"),
+                    || object.text(&["spec", "podReplacementPolicy"]).as_deref() == Some("Failed")
+                    || tries.is_some_and(|tries| tries > 0),
+                fails_with_node: fails_with_node(object),
+                tries_indexes_once: tries == Some(0),
                 seconds_after_finished: object.number(&["spec", "ttlSecondsAfterFinished"]),
                 finished,
                 suspended: at(object.0, &["spec", "suspend"]) == Some(&Value::Bool(true)),
@@ -453,6 +473,27 @@ fn not_ready(pod: Whole<'_>) -> Option<NotReady> {
         since: Whole(condition).text(&["lastTransitionTime"]).and_then(|time| unix_seconds(&time)),
         waiting,
     })
+}
+
+/// How many indexes a text such as `1,3-5` names, as the Job controller writes it.
+fn indexes(text: &Option<String>) -> i64 {
+    let ranges = text.iter().flat_map(|text| text.split(','));
+    let numbers = ranges.filter_map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(last.parse::<i64>().ok()?.saturating_sub(first.parse().ok()?).saturating_add(1))
+    });
+    numbers.fold(0, i64::saturating_add)
+}
+
+/// Whether the first rule for a pod that is deleted with its Node makes its Job fail (kubernetes/kubernetes
+/// pkg/controller/job/pod_failure_policy.go:matchPodFailurePolicy; the pod garbage collector adds the condition, and
+/// such a pod has no exit code).
+fn fails_with_node(job: Whole<'_>) -> bool {
+    let is_disruption =
+        |it: &Value| it["type"] == "DisruptionTarget" && it["status"].as_str().is_none_or(|is| is == "True");
+    let mut rules = list(at(job.0, &["spec", "podFailurePolicy", "rules"]));
+    let decides = rules.find(|rule| list(rule.get("onPodConditions")).any(is_disruption));
+    decides.is_some_and(|rule| rule["action"] == "FailJob")
 }
 
 fn kubelet(object: Whole<'_>) -> KubeletReport {

@@ -50,6 +50,11 @@ impl PodFacts {
     /// The annotation of pods that Karpenter doesn't evict.
     pub const DO_NOT_DISRUPT: &'static str = "karpenter.sh/do-not-disrupt";
 
+    /// Whether it runs, and isn't said not to be ready.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.phase.as_deref() == Some("Running") && self.not_ready.is_none()
+    }
+
     /// Whether its containers have ended for good.
     pub fn finished(&self) -> bool {
         matches!(self.phase.as_deref(), Some("Succeeded" | "Failed"))
@@ -96,6 +101,10 @@ sparse! {
         pub wanted?: Option<i64>,
         /// `spec.ordinals.start` of a StatefulSet: the ordinal of its first pod.
         pub first_ordinal?: i64,
+        /// Whether `spec.podManagementPolicy` of a StatefulSet is `Parallel`: it doesn't wait for pods before others.
+        pub parallel?: bool,
+        /// Whether some pods of a DaemonSet run where it wants none (`status.numberMisscheduled`).
+        pub misscheduled?: bool,
         /// `status.readyReplicas`, or a DaemonSet's `status.numberReady`; zero if unset.
         pub ready: i64,
         /// Whether it has no `status`: then its readiness is unknown.
@@ -171,11 +180,16 @@ sparse! {
         /// `spec.managedBy`, unless it is the built-in controller.
         pub managed_by?: Option<String>,
         /// `spec.backoffLimit` less the pods that have failed: one more failure ends the Job if this is 0. `None` if it
-        /// has finished, or if that is unknown.
+        /// has finished, or if that is unknown. With `spec.backoffLimitPerIndex`, the same of its indexes, by
+        /// `spec.maxFailedIndexes`.
         pub failures_left?: Option<i64>,
-        /// Whether a deleted pod may not count as failed: `spec.podFailurePolicy` or `spec.podReplacementPolicy`
-        /// decides.
+        /// Whether a deleted pod may not count as failed: `spec.podFailurePolicy`, `spec.podReplacementPolicy` or a
+        /// `spec.backoffLimitPerIndex` above 0 decides.
         pub judges_failures?: bool,
+        /// Whether its `spec.podFailurePolicy` makes it fail with the first pod whose Node is gone.
+        pub fails_with_node?: bool,
+        /// Whether an index whose pod has failed is not tried again: `spec.backoffLimitPerIndex` is 0.
+        pub tries_indexes_once?: bool,
         /// `spec.ttlSecondsAfterFinished`; `None`: it stays.
         pub seconds_after_finished?: Option<i64>,
         /// Whether it is complete or has failed.

@@ -283,6 +283,10 @@ impl World<'_, '_> {
         if !clears {
             return ActorResult::Done;
         }
+        // It writes a condition first, and the finalizer is removed in the same way.
+        if self.surely_refuses(object, Operation::Status) {
+            return ActorResult::Waits;
+        }
         let Some(facts) = context.snapshot.facts.definition(object) else {
             self.needs.facts.insert(object);
             self.doubtful.insert(object);

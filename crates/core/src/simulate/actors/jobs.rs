@@ -2,13 +2,16 @@
 
 use crate::{
     model::{ObjectId, Symbol},
-    simulate::{blocked_by::TRACKING, cause::Cause, context::Assume, world::World},
+    simulate::{blocked_by::TRACKING, cause::Cause, context::Assume, state::Kubelet, world::World},
 };
 
 use super::Assumption;
 
 /// A Job that expires within so many seconds after it has failed is followed to its end (R9.36).
 const SOON: i64 = 60;
+/// In place of a number of failures: the Job has failed.
+const FAILED: i64 = i64::MAX;
+
 impl World<'_, '_> {
     /// A Job is terminating: marks its pods, which lose the Job controller's finalizer then (R9.8).
     pub(in crate::simulate) fn notice_pods_of_job(&mut self, job: ObjectId) {
@@ -32,16 +35,21 @@ impl World<'_, '_> {
             self.needs.facts.insert(job);
             return;
         };
+        let has_no_node = |kubelet| matches!(kubelet, Kubelet::Absent | Kubelet::Deleted(_) | Kubelet::OutOfService);
+        let surely = facts.fails_with_node && has_no_node(self.kubelet_of(pod));
         let failures = self.actors.failures.entry(job).or_default();
-        *failures += 1;
         // Once it has failed, it deletes nothing more.
-        if facts.managed_by.is_some() || facts.failures_left.is_none_or(|left| *failures - 1 != left) {
+        let fails = surely || facts.failures_left == Some(*failures);
+        if *failures == FAILED || facts.managed_by.is_some() || !fails {
+            *failures = failures.saturating_add(1);
             return;
         }
+        *failures = FAILED;
         let orphans = self.stored(job).is_some_and(|job| job.has_finalizer(Symbol::ORPHAN));
+        let is_open = orphans || facts.judges_failures && !surely;
         match facts.seconds_after_finished {
             None => {}
-            Some(_) if facts.judges_failures || orphans => {
+            Some(_) if is_open => {
                 self.rests_on_others.insert(job);
             }
             Some(..=SOON) => self.actors.late.push_back((job, Cause::JobExpired { pod })),
@@ -59,7 +67,7 @@ impl World<'_, '_> {
                 continue;
             }
             // The Job may be gone before its controller looks at it.
-            if facts.judges_failures || orphans {
+            if is_open {
                 self.rests_on_others.insert(*other);
             } else {
                 self.actors.due.push_back((*other, Cause::JobFailed { job, pod }));

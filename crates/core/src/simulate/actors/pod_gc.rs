@@ -6,6 +6,7 @@ use crate::{
     simulate::{
         cause::Cause,
         context::{Assume, SLOWEST_CONTROLLER, SimContext},
+        obstacles::Operation,
         state::Kubelet,
         world::World,
     },
@@ -98,6 +99,12 @@ impl World<'_, '_> {
                 // R1.20.
                 Cause::JobExpired { .. } => {
                     DeleteOptions { propagation: Some(Propagation::Foreground), ..DeleteOptions::default() }
+                }
+                // It says first that the pod has failed (pkg/controller/podgc: markFailedAndDeletePod).
+                _ if !self.context.snapshot.facts.has_finished(object)
+                    && self.surely_refuses(object, Operation::Status) =>
+                {
+                    continue;
                 }
                 // 40 to 80 seconds after the Node. R1.19: grace period 0 and no policy.
                 _ => {

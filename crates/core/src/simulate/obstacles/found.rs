@@ -324,11 +324,7 @@ impl World<'_, '_> {
             obstacles.admission.by_rules(context.snapshot, resource, operation).contains(&hook)
         };
         let ends = |resource: &ResourceId| {
-            let matters = |operation: &Operation| match operation {
-                Operation::Create => false,
-                Operation::Status => context.built_in.pods == Some(*resource),
-                _ => true,
-            };
+            let matters = |operation: &Operation| operation.ends(context.snapshot.resources.get(*resource));
             Operation::VARIANTS.iter().copied().filter(matters).any(|operation| asked(*resource, operation))
         };
         let creates = |resource: &ResourceId| asked(*resource, Operation::Create);

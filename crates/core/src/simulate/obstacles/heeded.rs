@@ -105,8 +105,8 @@ pub enum Operation {
     Update,
     /// A PUT of a Namespace's subresource `finalize` (R9.12).
     Finalize,
-    /// A PATCH of a Pod's subresource `status`, by which a kubelet says that the containers have ended, before it
-    /// deletes the pod (R9.31).
+    /// A PATCH or PUT of the subresource `status`: a kubelet or the pod garbage collector says that a pod has ended,
+    /// before it deletes that (R9.31); and so the finalizer of a CRD is removed (R1.26).
     Status,
     /// A POST.
     Create,
@@ -126,6 +126,16 @@ impl Operation {
         matches!(self, Operation::Delete | Operation::DeleteCollection)
     }
 
+    /// Whether a webhook that is called before this write may keep an object of a kind from going.
+    pub(crate) fn ends(self, resource: &Resource) -> bool {
+        match self {
+            Operation::Create => false,
+            Operation::Finalize => resource.kind == "Namespace",
+            Operation::Status => matches!(resource.kind.as_str(), "Pod" | "CustomResourceDefinition"),
+            Operation::Delete | Operation::DeleteCollection | Operation::Update => true,
+        }
+    }
+
     /// The operation in admission reviews.
     pub fn name(self) -> &'static str {
         match self {
@@ -135,7 +145,7 @@ impl Operation {
         }
     }
 
-    pub(super) fn subresource(self) -> &'static str {
+    pub(crate) fn subresource(self) -> &'static str {
         match self {
             Operation::Finalize => "finalize",
             Operation::Status => "status",
