@@ -667,6 +667,17 @@ fn a_webhook_about_the_status_of_pods_holds_them() {
     says_not(&ran, &["2 objects go"]);
     let left = on(&[pod("web", json!({})), objects[2].clone(), at_ten()], "doctor -n vault");
     says(&left, &["guard.bank.dev"]);
+    // A Job that goes on counts a pod in its status before it lets go of it.
+    let jobs = ("batch/v1", "Job");
+    let mut job = object(jobs, "load", json!({}));
+    job["spec"] = json!({"backoffLimit": 6});
+    let tracked = json!({"finalizers": ["batch.kubernetes.io/job-tracking"]});
+    let counted = pod("load-a", joined(controlled(jobs, "load"), &tracked));
+    let guard = dead_webhook_before(&["UPDATE"], "batch", "jobs/status");
+    let objects = [job, counted, node("True", "2026-03-01T10:00:00Z"), guard];
+    let ran = on(&objects, "plan pod/load-a -n vault");
+    says(&ran, &["STUCK: ", "webhook guard.bank.dev must allow it", "before it changes the status of jobs"]);
+    says(&on(&objects, "plan job/load -n vault"), &["DELETES: 2 objects go."]);
 }
 
 /// The finalizer of a CRD is removed with its status: a webhook that must allow that, and can't be asked, keeps it with
@@ -966,7 +977,14 @@ fn what_is_applied_from_a_source_comes_back() {
         };
         let one = below(workload(set, "web-1", json!({})), deployment, "web");
         let pod = below(pod("web-1-x", json!({})), set, "web-1");
-        [namespace(json!({})), web, one, pod, applier, node("True", "2026-03-01T10:00:00Z"), at_ten()]
+        let mut all =
+            vec![namespace(json!({})), web, one, pod, applier, node("True", "2026-03-01T10:00:00Z"), at_ten()];
+        all.extend(["argocd-application-controller", "kustomize-controller", "helm-controller"].map(|name| {
+            let mut controller = running(name);
+            controller["metadata"]["namespace"] = json!("argocd");
+            controller
+        }));
+        all
     };
     let with = |metadata, applier, line: &str| on(&objects(metadata, applier), line);
     let application = |automated: Value, listed: Value| {
@@ -1041,7 +1059,17 @@ fn what_is_applied_from_a_source_comes_back() {
         says_not(&with(of_flux(group), flux(group, kind, suspended), line), &["comes back"]);
         says_not(&with(json!({}), flux(group, kind, spec.clone()), line), &["comes back"]);
         let both = format!("plan deploy/web {}.{group}/apps -n vault", kind.to_lowercase());
-        says_not(&with(of_flux(group), flux(group, kind, spec), &both), &["comes back"]);
+        says_not(&with(of_flux(group), flux(group, kind, spec.clone()), &both), &["comes back"]);
+        // What doesn't run makes nothing, until it is started.
+        let mut all = objects(of_flux(group), flux(group, kind, spec));
+        for controller in &mut all[7..] {
+            (controller["spec"]["replicas"], controller["status"]) = (json!(0), json!({"replicas": 0}));
+        }
+        for there in [&all[..], &all[..7]] {
+            let ran = on(there, line);
+            says(&ran, &[&format!("{kind}/apps stays, and may create Deployment/web again")]);
+            says_not(&ran, &["comes back"]);
+        }
     }
 }
 
@@ -1165,6 +1193,12 @@ fn what_waits_only_for_the_target_goes_with_it() {
     gpu["status"] = json!({"reservedFor": [{"resource": "pods", "name": "train", "uid": "train"}]});
     let objects = [gpu, pod("train", json!({})), node("True", "2026-03-01T10:00:00Z"), at_ten()];
     says(&on(&objects, "plan pod/train -n vault"), &["DELETES: 2 objects go.", "ResourceClaim/gpu"]);
+    // Kubernetes doesn't know when others no longer use it.
+    let mut objects = objects;
+    objects[0]["status"]["reservedFor"][0]["resource"] = json!("trainings");
+    says_not(&on(&objects, "plan pod/train -n vault"), &["ResourceClaim/gpu"]);
+    objects[0]["metadata"]["deletionTimestamp"] = Value::Null;
+    says_not(&on(&objects, "plan resourceclaim/gpu -n vault"), &["DELETES"]);
 }
 
 /// R8.9: the collector tries objects again whose owner is of a kind that is not served. Once a CRD serves it, the owner

@@ -565,7 +565,7 @@ fn what_other_sources_list_comes_back() {
         app["spec"] = more;
         app["status"] = json!({"deploy": {"kapp": {"associatedResources": {"label": "kapp.k14s.io/app=17",
             "groupKinds": [{"group": "", "kind": "Secret"}]}}}});
-        on(&[app, key(json!({"kapp.k14s.io/app": "17"}))], "plan secret/key -n vault")
+        on(&[app, key(json!({"kapp.k14s.io/app": "17"})), running("kapp-controller")], "plan secret/key -n vault")
     };
     says(&kapp(json!({})), &["comes back", "App/shop stays, and creates Secret/key again"]);
     says_not(&kapp(json!({"paused": true})), &["again"]);
@@ -591,7 +591,7 @@ fn what_other_sources_list_comes_back() {
     let certificate = |secret: &str| {
         let mut certificate = object(("cert-manager.io/v1", "Certificate"), "web", json!({}));
         certificate["spec"] = json!({"secretName": secret});
-        on(&[certificate, key(json!({}))], "plan secret/key -n vault")
+        on(&[certificate, key(json!({})), running("cert-manager")], "plan secret/key -n vault")
     };
     says(&certificate("key"), &["comes back", "Certificate/web stays, and creates Secret/key again"]);
     says_not(&certificate("other"), &["again"]);

@@ -185,7 +185,7 @@ fn inspect_terminating(
                 } else if world.doubtful.contains(&object) {
                     causes.push(State::Unknown);
                 } else {
-                    let mut users = users_of_claim(world, object);
+                    let (mut users, mut state) = (users_of_claim(world, object), State::Waiting);
                     match known.when {
                         When::VolumeUnbound => {
                             users.extend(world.claim_of_volume(object));
@@ -193,14 +193,20 @@ fn inspect_terminating(
                                 users.extend(world.failing_attachments(object));
                             }
                         }
-                        When::Unused => users.extend(world.users_of(object).found),
+                        When::Unused => {
+                            let found = world.users_of(object);
+                            users.extend(found.found);
+                            if found.others {
+                                state = State::Unknown;
+                            }
+                        }
                         _ => {}
                     }
                     if world.context.assume == Assume::Known {
                         world.assumptions.insert(Assumption::Finalizer { finalizer: known.finalizer, by: known.by });
                     }
-                    if users.is_empty() {
-                        causes.push(State::Waiting);
+                    if users.is_empty() || state == State::Unknown {
+                        causes.push(state);
                     }
                     waits_for.extend(users);
                 }

@@ -14,6 +14,7 @@ use crate::model::{
 use super::{
     built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS},
     context::SimContext,
+    controllers::is_unseen,
     needs::Needs,
     obstacles::Refusal,
 };
@@ -308,6 +309,11 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             false => None,
             // One of its annotations may also mean that Flux no longer applies it.
             true if policy == Policy::Kustomization && spared.by(policy) => Some(Recreation::Possible),
+            true if let Some(finalizer) = policy.finalizer_of_applier()
+                && is_unseen(self.context, &mut self.needs.borrow_mut(), by, finalizer) =>
+            {
+                Some(Recreation::Possible)
+            }
             true => Some(Recreation::Certain),
         }
     }

@@ -251,7 +251,8 @@ fn fact() -> impl Strategy<Value = Fact> {
                 Fact::VolumeSnapshotContent(facts::SnapshotContentFacts { deletion_policy, snapshot, driver })
             }
         ),
-        vec(short(), 0..2).prop_map(|pods| Fact::ResourceClaim(facts::ResourceClaimFacts { pods })),
+        (vec(short(), 0..2), any::<bool>())
+            .prop_map(|(pods, others)| Fact::ResourceClaim(facts::ResourceClaimFacts { others, pods })),
         vec(short(), 0..2).prop_map(|ranges| Fact::ServiceCidr(facts::ServiceCidrFacts { ranges })),
         vec((short(), short()), 0..2).prop_map(|fields| Fact::Policy(PolicyFacts {
             fields: fields.into_iter().collect(),

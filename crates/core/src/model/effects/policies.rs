@@ -271,6 +271,17 @@ impl Policy {
         }
     }
 
+    /// A finalizer by which the controller of what applies objects is known.
+    pub(crate) fn finalizer_of_applier(self) -> Option<&'static str> {
+        match self {
+            Policy::ArgoCd => Some("resources-finalizer.argocd.argoproj.io"),
+            Policy::Kustomization | Policy::HelmRelease => Some("finalizers.fluxcd.io"),
+            Policy::Kapp => Some("finalizers.kapp-ctrl.k14s.io/delete"),
+            Policy::Certificate => Some("cert-manager.io/certificate"),
+            _ => None,
+        }
+    }
+
     /// Whether the controller of a whole object soon makes again what is missing of what it applies.
     fn heals(self, object: &Value) -> bool {
         let is = |path: &str, value: Value| object.pointer(path) == Some(&value);

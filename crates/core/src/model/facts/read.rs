@@ -344,9 +344,10 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             driver: object.name(&["spec", "driver"]),
         }),
         ("resource.k8s.io", "ResourceClaim") => {
-            let users = list(at(object.0, &["status", "reservedFor"])).filter(|user| user["resource"] == "pods");
-            let pods = users.filter_map(|user| user["name"].as_str().map(str::to_owned)).collect();
-            Fact::ResourceClaim(ResourceClaimFacts { pods })
+            let users = || list(at(object.0, &["status", "reservedFor"]));
+            let is_pod = |user: &&Value| user["resource"] == "pods";
+            let pods = users().filter(is_pod).filter_map(|user| user["name"].as_str().map(str::to_owned)).collect();
+            Fact::ResourceClaim(ResourceClaimFacts { others: !users().all(|user| is_pod(&user)), pods })
         }
         ("networking.k8s.io", "ServiceCIDR") => {
             Fact::ServiceCidr(ServiceCidrFacts { ranges: texts(at(object.0, &["spec", "cidrs"])) })

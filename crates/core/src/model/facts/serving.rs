@@ -237,6 +237,8 @@ sparse! {
 
     /// Who uses a ResourceClaim.
     pub struct ResourceClaimFacts {
+        /// Whether others than pods use it: Kubernetes doesn't know when these no longer do.
+        pub others?: bool,
         /// The names of the pods in `status.reservedFor`.
         pub pods?: Vec<String>,
     }

@@ -101,8 +101,8 @@ impl Webhook {
             (true, false) => "deletes",
             (false, true) => "changes",
             (false, false) if asks("CREATE") => "creates",
-            (false, false) if resources.clone().all(|resource| resource.kind == "Pod") => "changes the status of",
-            (false, false) => "finalizes",
+            (false, false) if resources.clone().any(|it| self.matches_part(it, "finalize", "UPDATE")) => "finalizes",
+            (false, false) => "changes the status of",
         }
     }
 

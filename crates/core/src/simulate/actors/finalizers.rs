@@ -14,6 +14,7 @@ use crate::{
         controllers::{lacks_provisioner, runs_in_a_cloud},
         is_removed_by_controller_manager, left_by_job_controller, managed_by_another,
         needs::Needs,
+        obstacles::Operation,
         world::World,
     },
 };
@@ -105,7 +106,7 @@ impl World<'_, '_> {
                     return Some(false);
                 }
                 let users = self.users_of(object);
-                if users.found.is_empty() { users.all.then_some(true) } else { Some(false) }
+                if users.found.is_empty() && !users.others { users.all.then_some(true) } else { Some(false) }
             }
             When::ClaimUnused => {
                 if terminating {
@@ -205,7 +206,12 @@ impl World<'_, '_> {
                 self.needs.facts.insert(job);
             }
         }
-        Some(terminating || self.stored(job).is_some_and(|job| job.terminating))
+        let ends = self.stored(job).map(|job| job.terminating);
+        // It counts the pod first, in the status of a Job that goes on.
+        if terminating && ends == Some(false) && self.surely_refuses_before(pod, job, Operation::Status) {
+            return Some(false);
+        }
+        Some(terminating || ends == Some(true))
     }
 
     /// Whether the Job of a pod is there, and another controller decides over this finalizer.

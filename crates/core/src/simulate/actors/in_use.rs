@@ -17,6 +17,8 @@ pub(crate) struct Users {
     pub found: Vec<ObjectId>,
     /// Whether nobody else does.
     pub all: bool,
+    /// Whether others than pods do, of which Kubernetes doesn't know until when.
+    pub others: bool,
 }
 
 impl SimContext<'_> {
@@ -175,7 +177,7 @@ impl World<'_, '_> {
     fn users_among(&mut self, resource: Option<ResourceId>, is_user: impl Fn(ObjectId) -> Option<bool>) -> Users {
         let context = self.context;
         let Some(resource) = resource else { return Users::default() };
-        let mut users = Users { found: Vec::new(), all: context.snapshot.covers(resource, None) };
+        let mut users = Users { all: context.snapshot.covers(resource, None), ..Users::default() };
         for object in context.of_resource(resource).iter().copied() {
             match is_user(object) {
                 _ if !self.exists(object) => {}
@@ -210,7 +212,7 @@ impl World<'_, '_> {
             return Users::default();
         };
         let namespace = context.snapshot.object(claim).namespace;
-        let mut users = Users { found: Vec::new(), all: true };
+        let mut users = Users { found: Vec::new(), all: true, others: facts.others };
         for name in &facts.pods {
             let name = context.snapshot.strings.find(name);
             match name.and_then(|name| self.find(context.built_in.pods, namespace, name)) {

@@ -158,6 +158,24 @@ fn judged_as(
     Arc::clone(controller)
 }
 
+/// Whether the controller of such an object, known by this finalizer of its kind, is known not to run, or all that could
+/// show it was read and shows nothing.
+pub(crate) fn is_unseen(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    object: ObjectId,
+    finalizer: &'static str,
+) -> bool {
+    let symbol = context.snapshot.strings.find(finalizer).unwrap_or(Symbol::EMPTY);
+    let controller = judged_as(context, needs, None, object, object, (symbol, finalizer));
+    let shows_nothing = matches!(controller.liveness, Liveness::Unknown(_))
+        && controller.running.is_empty()
+        && controller.may_be.is_empty()
+        && workloads::all(context).next().is_some()
+        && judge::are_all_read(context);
+    controller.is_away() || shows_nothing
+}
+
 /// What makes the controller of a finalizer leave this object alone, as far as was read.
 fn paused(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalizer: Symbol) -> Option<Paused> {
     let snapshot = context.snapshot;

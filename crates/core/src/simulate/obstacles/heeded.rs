@@ -106,7 +106,8 @@ pub enum Operation {
     /// A PUT of a Namespace's subresource `finalize` (R9.12).
     Finalize,
     /// A PATCH or PUT of the subresource `status`: a kubelet or the pod garbage collector says that a pod has ended,
-    /// before it deletes that (R9.31); and so the finalizer of a CRD is removed (R1.26).
+    /// before it deletes that (R9.31); the Job controller counts a pod before it lets go of it (R9.8); and so the
+    /// finalizer of a CRD is removed (R1.26).
     Status,
     /// A POST.
     Create,
@@ -131,7 +132,7 @@ impl Operation {
         match self {
             Operation::Create => false,
             Operation::Finalize => resource.kind == "Namespace",
-            Operation::Status => matches!(resource.kind.as_str(), "Pod" | "CustomResourceDefinition"),
+            Operation::Status => matches!(resource.kind.as_str(), "Pod" | "Job" | "CustomResourceDefinition"),
             Operation::Delete | Operation::DeleteCollection | Operation::Update => true,
         }
     }

@@ -67,10 +67,15 @@ impl World<'_, '_> {
 
     /// Whether the API server certainly refuses a write now. Records the write, and nothing that is only assumed.
     pub(crate) fn surely_refuses(&mut self, object: ObjectId, operation: Operation) -> bool {
+        self.surely_refuses_before(object, object, operation)
+    }
+
+    /// The same of a write to another object, which a controller sends before it writes to this one.
+    pub(crate) fn surely_refuses_before(&mut self, object: ObjectId, first: ObjectId, operation: Operation) -> bool {
         if !self.heeds_refusals_of(operation) {
             return false;
         }
-        let refused = self.judge(object, operation).refused;
+        let refused = self.judge(first, operation).refused;
         self.note_refused(object, operation, refused.first())
     }
 
