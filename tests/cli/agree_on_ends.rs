@@ -701,6 +701,10 @@ fn a_job_may_fail_with_one_pod() {
         json!({"podFailurePolicy": {"rules": [rule("Ignore", "Other"), rule(action, "DisruptionTarget")]},
             "podReplacementPolicy": "Failed"})
     };
+    // So may the code with which its containers end.
+    let by_code = json!({"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes":
+        {"operator": "NotIn", "values": [42]}}]}});
+    says(&on(&of(by_code, json!({})), "plan pod/sim-0 -n vault"), &["UNSURE: ", "Pod/sim-1"]);
     for (action, told) in [("FailJob", "3 objects go."), ("Ignore", "2 objects go")] {
         let objects = of(disrupted(action), json!({}));
         says(&on(&objects, "plan node/n1"), &[told]);

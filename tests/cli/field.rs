@@ -697,6 +697,13 @@ fn a_webhook_about_the_status_of_crds_holds_them() {
     for line in ["doctor", "explain crd/lockers.bank.dev"] {
         says(&on(&objects, line), &["guard.bank.dev"]);
     }
+    // A dump may lack the status, which says whether there may be instances.
+    let mut bare = objects[0].clone();
+    bare["metadata"]["deletionTimestamp"] = Value::Null;
+    for status in [Value::Null, json!({})] {
+        bare["status"] = status;
+        says(&on(&[bare.clone(), objects[1].clone()], "plan crd/lockers.bank.dev"), &["2 objects go."]);
+    }
     let whole = dead_webhook_before(&["UPDATE"], "apiextensions.k8s.io", "customresourcedefinitions");
     says(&on(&[&objects[..2], &[whole]].concat(), "plan crd/lockers.bank.dev"), &["2 objects go."]);
 }
@@ -728,7 +735,10 @@ fn a_condition_about_what_has_gone_is_older() {
     let gone = on(&of("pods."), "doctor ns/vault");
     says(
         &gone,
-        &["left in it, but nothing of what its conditions name: they are older", "looks again within a minute"],
+        &[
+            "left in it, but nothing of what its conditions name: they are older",
+            "looks again within a minute, or after half",
+        ],
     );
     for named in ["configmaps.", "safes.bank.dev"] {
         let left = on(&of(named), "doctor ns/vault");
@@ -742,6 +752,37 @@ fn a_condition_about_what_has_gone_is_older() {
         let alone = [going(named), node("True", "2026-03-01T10:00:00Z")];
         says(&on(&alone, "explain ns/vault"), &[end]);
     }
+}
+
+/// The first pass of the namespace controller leaves pods, and writes no condition: it looks again after half of their
+/// longest grace period, whenever they end.
+#[test]
+fn a_namespace_waits_for_half_of_a_grace_period() {
+    let of = |since: &str, more: &[Value]| {
+        let mut going = namespace(json!({"deletionTimestamp": since}));
+        going["status"] = json!({"phase": "Terminating"});
+        let rest =
+            [going, object(("v1", "ConfigMap"), "rates", json!({})), node("True", "2026-03-01T10:00:00Z"), at_ten()];
+        on(&[&rest[..], more].concat(), "doctor ns/vault")
+    };
+    let early = of("2026-03-01T09:57:00Z", &[]);
+    says(&early, &["WARNING namespace-stuck", "half of the grace period of the pods that were in it"]);
+    says_not(&early, &["force-finalize"]);
+    assert_eq!(early.code, 0, "{early}");
+    says(&of("2026-03-01T09:00:00Z", &[]), &["ERROR namespace-stuck", "force-finalize"]);
+    let stuck = json!({"deletionTimestamp": "2026-03-01T09:57:00Z", "finalizers": ["bank.dev/x"]});
+    says_not(&of("2026-03-01T09:57:00Z", &[object(LOCKER, "safe", stuck)]), &["half of the grace period"]);
+}
+
+/// R9.40: what nothing deletes is waited for in vain. An IPAddress goes with its Service only.
+#[test]
+fn a_range_of_addresses_in_use_is_stuck() {
+    let range = object!(("networking.k8s.io/v1", "ServiceCIDR"), "kubernetes", {"namespace": null,
+        "finalizers": ["networking.k8s.io/service-cidr-finalizer"], "spec": {"cidrs": ["10.0.0.0/24"]}});
+    let address = object(("networking.k8s.io/v1", "IPAddress"), "10.0.0.1", json!({"namespace": null}));
+    let ran = on(&[range, address], "plan servicecidr/kubernetes");
+    says(&ran, &["STUCK: ", "IPAddress/10.0.0.1"]);
+    assert_eq!(ran.code, 2, "{ran}");
 }
 
 /// A Service with one ready pod of a Deployment.

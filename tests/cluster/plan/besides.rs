@@ -11,7 +11,9 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::trial::{Trial, all_come_true, predict, three_ways_on, wait_for_items};
-use crate::harness::{ADMIN, Alone, COLLECTOR, Cluster, NAMESPACES, Options, POD_GC, WORKLOADS, definition_of};
+use crate::harness::{
+    ADMIN, Alone, COLLECTOR, Cluster, NAMESPACES, Options, PATIENCE, POD_GC, WORKLOADS, definition_of,
+};
 
 /// The controllers that delete such objects, without those that would change what the tests build.
 const CONTROLLERS: &[&str] = &[
@@ -436,6 +438,27 @@ fn an_api_service_follows_the_last_definition() {
     let predicted = predict(vec![trial.deleting(targets.to_vec())]);
     assert_eq!(predicted[0].outcome("APIService", &service), Some("Deleted"), "{}", predicted[0].plan["outcomes"]);
     all_come_true(&predicted);
+}
+
+/// Whether a pod would end without the delete, too, is read: the Node of a silent kubelet takes the namespace along that
+/// only its pod keeps.
+#[test]
+fn a_namespace_goes_with_the_node_of_its_last_pod() {
+    let trial = trial("last-pod");
+    let node = node(&trial, "silent");
+    let condition = json!({"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"});
+    let status = json!({"status": {"conditions": [condition]}});
+    trial.cluster.patch(&format!("/api/v1/nodes/{node}/status"), &status);
+    let last = pod(&trial, "last", &node, &[], &json!({}));
+    trial.cluster.delete(&format!("/api/v1/namespaces/{}", trial.namespace), None, None);
+    let last = trial.cluster.path_of(&last);
+    trial.cluster.wait_until("the pod is being deleted", PATIENCE, || {
+        trial.cluster.get(&last).is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_string())
+    });
+    let ran = trial.cluster.gc(&["plan", &format!("node/{node}"), "-o", "name", "--fail-on=never"]);
+    let names = ran.expect(0);
+    assert!(names.lines().any(|name| name == format!("namespace/{}", trial.namespace)), "{names}");
+    trial.cluster.delete(&last, None, Some(0));
 }
 
 /// S13: a kubelet that has stopped reporting ends no pod; a Node that is out of service leaves that to the pod garbage

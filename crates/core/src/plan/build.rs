@@ -120,6 +120,11 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         controllers.add_provisioners(&self.world.unseen_provisioners);
         let mut needs = self.world.needs.clone();
         needs.add(&self.world.obstacle_needs);
+        // What decides whether something goes anyway counts, too.
+        if let Some(without_delete) = &self.without_delete {
+            needs.add(&without_delete.needs);
+            needs.add(&without_delete.obstacle_needs);
+        }
         let others = self.world.others.take().unwrap_or_default();
         controllers.add(&others.controllers);
         Plan {

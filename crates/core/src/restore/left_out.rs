@@ -88,7 +88,9 @@ pub(super) fn why_left_out<'a>(
         let is_it = |made: &&MadeKind| {
             controller.place.is(made.owner.0, made.owner.1) && place.is(made.dependent.0, made.dependent.1)
         };
-        if let Some(made) = MADE_BY_CONTROLLERS.iter().find(is_it) {
+        // A person has made this Job from its CronJob (kubectl pkg/cmd/create/create_job.go).
+        let by_hand = object.whole["metadata"]["annotations"]["cronjob.kubernetes.io/instantiate"] == "manual";
+        if let Some(made) = MADE_BY_CONTROLLERS.iter().find(is_it).filter(|_| !by_hand) {
             return Some(LeftOut::MadeBy(made.by));
         }
     }
@@ -295,6 +297,9 @@ mod tests {
                 "an owner is no controller: {kind}"
             );
         }
+        let mut by_hand = owned("batch/v1", "Job", "b", &[("batch/v1", "CronJob", "a")]);
+        by_hand["metadata"]["annotations"] = json!({"cronjob.kubernetes.io/instantiate": "manual"});
+        assert_eq!(why(vec![object("batch/v1", "CronJob", "a", &json!({})), by_hand]), None);
         for (group, kind, who) in MADE_BY_OTHERS {
             let version = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
             assert_eq!(why(vec![object(&version, kind, "a", &json!({}))]), Some(format!("recreated by {who}")));

@@ -465,7 +465,7 @@ fn state_of_pod(world: &mut World<'_, '_>, pod: ObjectId) -> State {
 fn inspect_living(world: &mut World<'_, '_>, object: ObjectId) -> State {
     let found = world.context.snapshot.object(object);
     let built_in = world.context.built_in;
-    let kinds = [built_in.claims, built_in.volumes, built_in.volume_snapshots, built_in.addresses];
+    let kinds = [built_in.claims, built_in.volumes, built_in.volume_snapshots];
     let is_user = |resource| kinds.contains(&resource) || resource == built_in.attachments;
     let immune = found.owners.iter().any(|reference| {
         matches!(

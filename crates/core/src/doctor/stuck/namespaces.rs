@@ -28,6 +28,9 @@ use super::{
 /// The namespace controller starts after 5 seconds, retries after 8 and then backs off: within this time, it may just
 /// not be done.
 const PATIENCE: i64 = 60;
+/// The namespace controller looks again after half of the longest grace period of the pods that it has seen: so many
+/// seconds if that was an hour (namespace_controller.go: worker).
+const HALF_OF_GRACE: i64 = 1800;
 
 /// Finds terminating namespaces that are blocked by something other than their content, which has findings of its own.
 pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mut FindingsBuilder) {
@@ -184,6 +187,13 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         && case.stage.still_said_to_keep(id).is_empty()
         && unreadable.is_empty()
         && refused(case, id).is_none();
+    // No pass has come to an end: the first one has found pods, which are gone now.
+    let is_awaited = snapshot.facts.namespace(id).is_some_and(|facts| facts.conditions.is_empty())
+        && !content.is_empty()
+        && !content.iter().any(|id| snapshot.object(*id).terminating() || case.stage.rules(*id).graceful)
+        && unreadable.is_empty()
+        && refused(case, id).is_none()
+        && !case.has_been_terminating(id, HALF_OF_GRACE);
     let left = if is_older && content.is_empty() {
         "nothing is left in it: what its conditions say is older".to_owned()
     } else if is_older {
@@ -211,8 +221,10 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         message.push_str(&format!(" {} is protected: {}.{more}", case.name(*first, Some(id)), guard.says()));
     }
     let is_away = case.manager_away(&mut Needs::default()).is_some();
-    let consequence = if is_older && !is_away {
-        "The namespace controller looks again within a minute. If it stays, that controller makes no progress."
+    let is_awaited = is_awaited && !is_away;
+    let consequence = if is_older && !is_away || is_awaited {
+        "The namespace controller looks again within a minute, or after half of the grace period of the pods that \
+         were in it. If it stays for longer, that controller makes no progress."
             .to_owned()
     } else if case.stage.said_to_fail(id) {
         "It stays until what the API server says is mended.".to_owned()
@@ -292,7 +304,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     }
     // Beside a condition that says that it isn't empty, and where that is not known, this leaves objects behind. A
     // namespace controller that runs again does the rest by itself.
-    if seems_empty && !is_away {
+    if seems_empty && !is_away && !is_awaited {
         remedies.push(
             Remedy::new(
                 "force-finalize the namespace: objects that are still in it stay in etcd forever, invisible",
@@ -302,7 +314,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         );
     }
     Finding {
-        severity: if is_older { Severity::Warning } else { Code::NamespaceStuck.severity() },
+        severity: if is_older || is_awaited { Severity::Warning } else { Code::NamespaceStuck.severity() },
         objects: vec![id],
         related: content,
         message,

@@ -314,6 +314,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                     || object.text(&["spec", "podReplacementPolicy"]).as_deref() == Some("Failed")
                     || tries.is_some_and(|tries| tries > 0),
                 fails_with_node: fails_with_node(object),
+                may_fail_at_once: list(at(object.0, &["spec", "podFailurePolicy", "rules"]))
+                    .any(|rule| rule["action"] == "FailJob" && rule.get("onExitCodes").is_some()),
                 tries_indexes_once: tries == Some(0),
                 seconds_after_finished: object.number(&["spec", "ttlSecondsAfterFinished"]),
                 finished,
@@ -565,7 +567,9 @@ fn definition(object: Whole<'_>) -> DefinitionFacts {
         group: object.text(&["spec", "group"]).unwrap_or_default(),
         kind: object.text(&["spec", "names", "kind"]).unwrap_or_default(),
         plural: object.text(&["spec", "names", "plural"]).unwrap_or_default(),
-        established: conditions.iter().any(|condition| condition.kind == "Established"),
+        // A dump may lack the status, an API server gives it to each soon. Some tools write an empty one.
+        established: at(object.0, &["status", "conditions"]).is_none()
+            || conditions.iter().any(|condition| condition.kind == "Established"),
         conversion: webhook
             .and_then(|conversion| Whole(at(conversion, &["webhook", "clientConfig"])?).backend())
             .map(Box::new),

@@ -188,6 +188,8 @@ sparse! {
         pub judges_failures?: bool,
         /// Whether its `spec.podFailurePolicy` makes it fail with the first pod whose Node is gone.
         pub fails_with_node?: bool,
+        /// Whether that may make it fail with any pod that is deleted, as its containers end.
+        pub may_fail_at_once?: bool,
         /// Whether an index whose pod has failed is not tried again: `spec.backoffLimitPerIndex` is 0.
         pub tries_indexes_once?: bool,
         /// `spec.ttlSecondsAfterFinished`; `None`: it stays.

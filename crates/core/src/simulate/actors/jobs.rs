@@ -39,7 +39,7 @@ impl World<'_, '_> {
         let surely = facts.fails_with_node && has_no_node(self.kubelet_of(pod));
         let failures = self.actors.failures.entry(job).or_default();
         // Once it has failed, it deletes nothing more.
-        let fails = surely || facts.failures_left == Some(*failures);
+        let fails = surely || facts.may_fail_at_once || facts.failures_left == Some(*failures);
         if *failures == FAILED || facts.managed_by.is_some() || !fails {
             *failures = failures.saturating_add(1);
             return;
