@@ -11,6 +11,7 @@ use crate::{
     operations::{
         OperationError,
         approve::{Approval, OnMissed, Policy, Proposal as _, Question, View, approve},
+        archive::EVENTS_STAY,
         restore::{Restore, RestoreRequest, to_write},
     },
     render::{escape::visible, restore::RestoreView, style::Style},
@@ -185,7 +186,9 @@ impl RestoreReport<'_> {
         let gone = gone
             .iter()
             .map(|object| format!("{}/{} was already deleted when the archive was written.", object.kind, object.name));
-        let left_out = left_out.iter().map(|LeftOut { resource, namespace, why }| match namespace {
+        // That is so of every archive.
+        let left_out = left_out.iter().filter(|left_out| left_out.why != EVENTS_STAY);
+        let left_out = left_out.map(|LeftOut { resource, namespace, why }| match namespace {
             Some(namespace) => format!("{resource} in namespace {namespace} were not archived: {why}."),
             None => format!("{resource} were not archived: {why}."),
         });

@@ -35,6 +35,8 @@ use super::{
 
 /// How often to plan again because objects were replaced while the archive was written.
 const ROUNDS: usize = 4;
+/// Why events are left out of every archive: they only record the past.
+pub const EVENTS_STAY: &str = "events are not archived";
 
 /// How to archive.
 #[derive(Clone, Debug)]
@@ -323,7 +325,7 @@ impl Archiving {
         Ok(gone)
     }
 
-    /// Archives objects of a resource that no snapshot contains. Events are left out: they only record the past.
+    /// Archives objects of a resource that no snapshot contains.
     fn take_unlisted(
         &mut self,
         session: &LiveSession,
@@ -333,9 +335,7 @@ impl Archiving {
         let snapshot = &session.snapshot;
         let (found, namespace_name) = (snapshot.resources.get(resource), snapshot.text(namespace));
         let why = match () {
-            () if found.kind == "Event" && matches!(found.group.as_str(), "" | "events.k8s.io") => {
-                "events are not archived"
-            }
+            () if found.kind == "Event" && matches!(found.group.as_str(), "" | "events.k8s.io") => EVENTS_STAY,
             () if !found.has_verb("list") => "they cannot be listed",
             () => {
                 let writer = &mut self.writer;
