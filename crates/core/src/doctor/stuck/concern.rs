@@ -59,11 +59,12 @@ impl Concern {
 
 /// A sentence about the objects that wait for these; empty if there are none.
 pub(super) fn waits(case: &Case<'_>, waiting: &[ObjectId], objects: &[ObjectId]) -> String {
-    let beside = objects.first().copied();
+    let these = if objects.len() == 1 { "it".to_owned() } else { format!("these {} objects", objects.len()) };
+    let names = case.names(waiting, objects.first().copied());
     match waiting.len() {
         0 => String::new(),
-        1 => format!(" {} waits for {}.", case.name(waiting[0], beside), it(objects)),
-        many => format!(" {many} objects wait for {}: {}.", it(objects), case.names(waiting, beside)),
+        1 => format!(" {names} waits for {these}."),
+        _ => format!(" {names} wait for {these}."),
     }
 }
 
