@@ -520,7 +520,7 @@ fn come_back(view: &PlanView<'_>) -> impl Iterator<Item = Part> {
 
 /// That something is not certain, unless the verdict is that.
 fn uncertain(verdict: &Verdict) -> Option<Part> {
-    let tell = !verdict.certain && verdict.result != VerdictResult::Unsure;
+    let tell = verdict.is_doubtful() && verdict.result != VerdictResult::Unsure;
     tell.then(|| Part::new(20, "not all is certain").or(2, "not certain"))
 }
 

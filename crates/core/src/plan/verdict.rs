@@ -16,7 +16,7 @@ use crate::{
 use super::{
     gates::{EffectClass, GateViolation},
     incomplete::Incomplete,
-    outcome::Plan,
+    outcome::{Outcome, Plan},
     reaction::OutsideEffect,
     unlisted_contents::UnlistedContents,
 };
@@ -188,6 +188,7 @@ impl Verdict {
             let is_it = |reason: &&VerdictReason| kinds.iter().any(|kind| reason.kind == ReasonKind::Effect(*kind));
             reasons.iter().filter(is_it).map(|reason| reason.objects.len()).sum()
         };
+        let is_open = |outcome: &&Outcome| outcome.uncertain.is_some();
         let counts = VerdictCounts {
             deleted: plan.summary.deleted,
             terminating: plan.summary.terminating,
@@ -197,16 +198,21 @@ impl Verdict {
                 // What is spared is removed in the second end, unless something else keeps the pods.
                 plan.summary.later.max(spared)
             },
-            uncertain: uncertain(plan).map(|(object, _)| object).collect::<FxHashSet<ObjectId>>().len(),
+            uncertain: plan.both_ends().filter(is_open).map(|it| it.object).collect::<FxHashSet<ObjectId>>().len(),
             data_lost: count(&[EffectKind::DataLost]),
             external: count(EffectClass::External.kinds()),
         };
         Verdict {
             result: reasons.first().map_or(nothing, |worst| worst.result.min(nothing)),
-            certain: !reasons.iter().any(|reason| reason.result == VerdictResult::Unsure),
+            certain: !is_doubtful(&reasons) && counts.uncertain == 0,
             counts,
             reasons,
         }
+    }
+
+    /// Whether a reason is that something is not certain: more than that a volume goes only if its provisioner runs.
+    pub fn is_doubtful(&self) -> bool {
+        is_doubtful(&self.reasons)
     }
 
     /// Whether a reason has this result, or a worse one.
@@ -218,6 +224,10 @@ impl Verdict {
     pub fn reasons_of(&self, kind: ReasonKind) -> impl Iterator<Item = &VerdictReason> {
         self.reasons.iter().filter(move |reason| reason.kind == kind)
     }
+}
+
+fn is_doubtful(reasons: &[VerdictReason]) -> bool {
+    reasons.iter().any(|reason| reason.result == VerdictResult::Unsure)
 }
 
 /// The reason of this kind, which is at least as bad as this result.
