@@ -888,10 +888,15 @@ fn the_data_on_a_node_goes_out_of_reach() {
     volume["spec"] = json!({"local": {"path": "/disk"}, "persistentVolumeReclaimPolicy": "Retain",
         "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
             {"key": "kubernetes.io/hostname", "operator": "In", "values": ["n1"]}]}]}}});
-    let objects = [volume, node("True", "2026-03-01T10:00:00Z")];
-    let ran = on(&objects, "plan node/n1");
     let unreached = "and can't be reached until it is back: pods that use it stay Pending";
-    says(&ran, &["the data of PersistentVolume/disk is on it", unreached]);
+    let on_it = ["the data of PersistentVolume/disk is on it", unreached];
+    says(&on(&[volume.clone(), node("True", "2026-03-01T10:00:00Z")], "plan node/n1"), &on_it);
+    // Where the volume goes with the Node, that is no better.
+    volume["metadata"]["ownerReferences"] = owners(("v1", "Node"), &["n1"]);
+    for policy in ["background", "foreground", "orphan"] {
+        let objects = [volume.clone(), node("True", "2026-03-01T10:00:00Z")];
+        says(&on(&objects, &format!("plan node/n1 --propagation={policy}")), &on_it);
+    }
 }
 
 /// R9.38: TopoLVM deletes the claims of its volumes on a Node; Karpenter terminates the instance: with the data.

@@ -31,9 +31,13 @@ const LOAD_BALANCER: &str = "LoadBalancer";
 impl SideEffects<'_, '_> {
     /// Collects all effects of what the plan removes or marks for deletion.
     pub(super) fn effects(&mut self, plan: &Plan) {
-        for outcome in
-            plan.outcomes.iter().filter(|outcome| outcome.removed_in_some_order() && !outcome.goes_with_claim())
-        {
+        let is_node = |outcome: &&Outcome| {
+            Some(self.context.snapshot.object(outcome.object).resource) == self.context.built_in.nodes
+        };
+        let removed = plan.outcomes.iter().filter(|it| it.removed_in_some_order() && !it.goes_with_claim());
+        // Nodes come last: what their volumes lose is known then.
+        let (nodes, others): (Vec<&Outcome>, Vec<&Outcome>) = removed.partition(is_node);
+        for outcome in others.into_iter().chain(nodes) {
             let first = self.effects.len();
             match outcome.because {
                 Some(Cause::ClaimGone(None)) => self.reclaimed(outcome.object),

@@ -110,8 +110,8 @@ impl SideEffects<'_, '_> {
         }
     }
 
-    /// The data of volumes that are on a deleted Node only: nobody reaches it until a Node of that name is back, unless
-    /// it goes with the Node.
+    /// The data of volumes that are on a deleted Node only: nobody reaches it until a Node of that name is back, also
+    /// where the volume goes, unless the data is lost with the volume or with the Node.
     pub(super) fn data_on_node(&mut self, node: ObjectId) {
         let snapshot = self.context.snapshot;
         let Some(resource) = self.context.built_in.volumes else { return };
@@ -128,7 +128,10 @@ impl SideEffects<'_, '_> {
             let is_on_host = facts.data.as_deref() == Some(&VolumeData::OnHost);
             let is_only_on_it =
                 facts.nodes.len() == 1 && self.context.is_on(facts, node) || is_on_host && used.contains(&volume);
-            if is_only_on_it && self.survival(volume) != Survival::Removed {
+            let is_lost = |effect: &OutsideEffect| {
+                effect.kind == EffectKind::DataLost && (effect.object == volume || effect.related.contains(&volume))
+            };
+            if is_only_on_it && !self.effects.iter().any(is_lost) {
                 volumes.push(volume);
             }
         }
