@@ -126,6 +126,23 @@ fn who_keeps_a_right_is_counted_on() {
     says(&plan(&named, "ns/vault"), &[LOST]);
 }
 
+/// The rules of an aggregated ClusterRole are those of its parts: a part that goes takes what it alone gives.
+#[test]
+fn a_part_of_an_aggregated_role_gives_rights() {
+    let [mut role, binding] = gives("ClusterRole", "all", "patch", "pgclusters");
+    role["aggregationRule"] = json!({"clusterRoleSelectors": [{"matchLabels": {"to": "all"}}]});
+    let part = |name: &str, verb: &str| {
+        let [mut part, _] = gives("ClusterRole", name, verb, "pgclusters");
+        part["metadata"]["labels"] = json!({"to": "all"});
+        part
+    };
+    let with = |parts: &[Value]| plan(&[&[role.clone(), binding.clone()], parts].concat(), "clusterrole/part -n vault");
+    let stays = ["PgCluster/orders", "stays, and may not be deletable any more: what lets the controller", FIRST];
+    says(&with(&[part("part", "patch"), part("other", "list")]), &stays);
+    says_not(&with(&[part("part", "patch"), part("other", "update")]), &stays[1..]);
+    says_not(&with(&[part("part", "list"), part("other", "patch")]), &stays[1..]);
+}
+
 /// What is left behind can't be deleted any more, and what is being deleted hangs.
 #[test]
 fn what_an_operator_may_no_longer_change_hangs() {

@@ -234,6 +234,11 @@ fn fact() -> impl Strategy<Value = Fact> {
             }
         ),
         vec(short(), 0..2).prop_map(|exceeded| Fact::Quota(facts::QuotaFacts { exceeded })),
+        vec((short(), short()), 0..2).prop_map(|labels| {
+            let one = |(key, value)| facts::LabelRequirement { key, operator: "In".to_owned(), values: vec![value] };
+            let parts = labels.into_iter().map(|label| facts::LabelSelector(vec![one(label)])).collect();
+            Fact::Role(facts::RoleFacts { writes: Vec::new(), parts })
+        }),
         (option::of(short()), any::<(Option<i64>, [bool; 3])>()).prop_map(
             |(managed_by, (failures_left, [judges_failures, fails_with_node, tries_indexes_once]))| {
                 let more = facts::JobFacts { fails_with_node, tries_indexes_once, ..facts::JobFacts::default() };

@@ -66,7 +66,7 @@ pub fn may_have_facts<'t>(group: &str, kind: &str, finalizers: Option<impl Itera
 
 /// The top-level key, if it may contain facts; metadata apart.
 pub fn holds_facts(key: &str) -> Option<&'static str> {
-    const KEYS: [&str; 10] = [
+    const KEYS: [&str; 11] = [
         "spec",
         "status",
         "endpoints",
@@ -77,6 +77,7 @@ pub fn holds_facts(key: &str) -> Option<&'static str> {
         "subjects",
         "rules",
         "configuration",
+        "aggregationRule",
     ];
     KEYS.into_iter().find(|known| *known == key)
 }
@@ -737,7 +738,7 @@ fn equal_to<'v>(labels: impl Iterator<Item = (&'v String, &'v Value)>) -> impl I
 }
 
 /// A LabelSelector; `None` if it has no requirements, and matches everything.
-fn selector(object: Option<&Value>) -> Option<LabelSelector> {
+pub(super) fn selector(object: Option<&Value>) -> Option<LabelSelector> {
     let labels = equal_to(object?.get("matchLabels").and_then(Value::as_object).into_iter().flatten());
     let expressions = list(object?.get("matchExpressions")).map(|requirement| LabelRequirement {
         key: Whole(requirement).text(&["key"]).unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::values::list;
+use super::{read::selector, selector::LabelSelector, values::list};
 use crate::model::resources::Resource;
 
 /// The API group of roles and their bindings.
@@ -23,6 +23,8 @@ sparse! {
     pub struct RoleFacts {
         /// Its rules with the verbs `update` or `patch`.
         pub writes?: Vec<WriteRule>,
+        /// Of an aggregated ClusterRole: `aggregationRule.clusterRoleSelectors`. Its rules are those of its parts.
+        pub parts?: Vec<LabelSelector>,
     }
 
     /// Objects that may be changed.
@@ -98,7 +100,11 @@ impl RoleFacts {
             names: texts(rule, "resourceNames"),
         };
         let rules = object.get("rules")?;
-        Some(RoleFacts { writes: list(Some(rules)).filter(writes).map(read).collect() })
+        let parts = list(object.pointer("/aggregationRule/clusterRoleSelectors")).map(|part| selector(Some(part)));
+        Some(RoleFacts {
+            writes: list(Some(rules)).filter(writes).map(read).collect(),
+            parts: parts.map(Option::unwrap_or_default).collect(),
+        })
     }
 
     /// Whether it allows to change the object of this name, and so to remove a finalizer

@@ -372,7 +372,11 @@ fn roles_and_bindings_say_who_may_change_what() {
     let rules = json!({"rules": [rule(&["get", "patch"]), rule(&["delete"])]});
     let texts = |text: &str| vec![text.to_owned()];
     let writes = vec![WriteRule { groups: texts("a"), resources: texts("b"), names: texts("c") }];
-    assert_eq!(rbac("Role", rules), Some(Fact::Role(RoleFacts { writes })));
+    assert_eq!(rbac("Role", rules), Some(Fact::Role(RoleFacts { writes, ..RoleFacts::default() })));
+    let labels = json!({"matchLabels": {"app": "web"}});
+    let parts = json!({"rules": null, "aggregationRule": {"clusterRoleSelectors": [labels, {}]}});
+    let parts = rbac("ClusterRole", parts).unwrap();
+    assert!(matches!(parts, Fact::Role(facts) if facts.parts.iter().map(|part| part.0.len()).eq([1, 0])));
     assert_eq!(rbac("ClusterRole", json!({"rules": null})), Some(Fact::Role(RoleFacts::default())));
     assert_eq!(rbac("ClusterRole", json!({"metadata": {}})), None);
 }

@@ -8,7 +8,10 @@ use std::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    model::{ObjectId, Presence, Snapshot, Symbol, facts::Required},
+    model::{
+        ObjectId, Presence, Snapshot, Symbol,
+        facts::{LabelSelector, Required},
+    },
     wording::some_of,
 };
 
@@ -269,7 +272,8 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         workloads
     }
 
-    /// Whether a binding lets those whom it names change an object, and its role, if that exists.
+    /// Whether a binding lets those whom it names change an object; and its role, if that exists, or the part of that
+    /// which goes and alone gives it this right.
     fn gives(&self, unread: &mut BTreeSet<ObjectId>, binding: ObjectId, object: ObjectId) -> (Gives, Option<ObjectId>) {
         let (snapshot, built_in) = (self.context.snapshot, self.context.built_in);
         // One that could not be read is a gap: most don't name this account.
@@ -292,7 +296,36 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         };
         let found = snapshot.object(object);
         let may_write = facts.may_write(snapshot.resources.get(found.resource), snapshot.text(found.name));
-        (if may_write { Gives::Yes } else { Gives::No }, Some(role))
+        let part = facts.parts.first().and_then(|_| self.lost_part(unread, role, &facts.parts, object));
+        (if may_write { Gives::Yes } else { Gives::No }, part.or(Some(role)))
+    }
+
+    /// The part of an aggregated ClusterRole that goes, if it gives the right to change an object, and no other part
+    /// does (kubernetes/kubernetes pkg/controller/clusterroleaggregation).
+    fn lost_part(
+        &self,
+        unread: &mut BTreeSet<ObjectId>,
+        role: ObjectId,
+        parts: &[LabelSelector],
+        object: ObjectId,
+    ) -> Option<ObjectId> {
+        let snapshot = self.context.snapshot;
+        let is_part = |id: &ObjectId| {
+            *id != role && parts.iter().any(|selector| selector.matches(|key| snapshot.label(*id, key)))
+        };
+        let all = self.context.of_resource(self.context.built_in.cluster_roles?).iter().copied().filter(is_part);
+        let (gone, left): (Vec<ObjectId>, Vec<ObjectId>) = all.partition(|id| self.gone.contains(id));
+        let found = snapshot.object(object);
+        let mut gives = |id: &ObjectId| match snapshot.facts.role(*id) {
+            Some(facts) => facts.may_write(snapshot.resources.get(found.resource), snapshot.text(found.name)),
+            // Until it is read, it may.
+            None => {
+                unread.insert(*id);
+                true
+            }
+        };
+        let lost = gone.into_iter().find(&mut gives)?;
+        (!left.iter().any(gives)).then_some(lost)
     }
 }
 
