@@ -97,6 +97,16 @@ fn what_admission_refuses_does_not_come_back() {
              services: \"1\"}}}}}}\n"
         )
     };
+    let limited = |of: &str, most: &str| {
+        let containers = "containers: [{name: c, image: i, resources: {requests: {cpu: \"1\"}, limits: {cpu: \"2\"}}}, \
+                          {name: d, image: i, resources: {requests: {cpu: 500m}}}]}\n";
+        let [begin, end] = ["runtimeClassName: kata, ", "containers: [{name: c, image: i}]}\n"];
+        let shop = SHOP.replace(&format!("{begin}{end}"), &format!("{begin}{containers}"));
+        format!(
+            "{shop}- {{apiVersion: v1, kind: LimitRange, metadata: {{name: most, namespace: shop, uid: u-most}}, \
+             spec: {{limits: [{{type: {of}, max: {{cpu: {most:?}}}}}]}}}}\n"
+        )
+    };
     let asks = SHOP.replace("resources: [secrets]", "resources: [pods]");
     let refuses = SHOP
         .replace("    paramKind: {apiVersion: v1, kind: ConfigMap}\n", "")
@@ -134,6 +144,11 @@ fn what_admission_refuses_does_not_come_back() {
         (pod, lacks("ConfigMap"), "refuses that without its parameters".to_owned()),
         (pod, quota("500m"), comes_back.to_owned()),
         (pod, quota("501m"), may.to_owned()),
+        (pod, limited("Container", "2"), comes_back.to_owned()),
+        (pod, limited("Container", "1900m"), may.to_owned()),
+        (pod, limited("Pod", "2500m"), comes_back.to_owned()),
+        (pod, limited("Pod", "2400m"), may.to_owned()),
+        ("pod/web-1-a limitrange/most -n shop", limited("Pod", "1"), comes_back.to_owned()),
     ] {
         let ran = plan(line, &dump);
         assert!(ran.out.contains(&says), "{line}: {says}: {ran}");
@@ -146,6 +161,33 @@ fn what_admission_refuses_does_not_come_back() {
     // Without the lists, nothing is known to be missing.
     let ran = run_with("plan pod/web-1-a -n shop --from -", &lacks("RuntimeClass"));
     assert!(ran.out.contains(comes_back), "{ran}");
+}
+
+/// R9.50: what pods name that run may go, and then none can be started again.
+#[test]
+fn what_pods_name_is_needed_to_start_them() {
+    let spec = "serviceAccountName: web, priorityClassName: high, runtimeClassName: kata, imagePullSecrets: \
+                [{name: pull}], volumes: [{name: a, secret: {secretName: keys}}, {name: b, secret: {secretName: \
+                perhaps, optional: true}}, {name: c, projected: {sources: [{configMap: {name: part}}]}}], containers: \
+                [{name: c, image: i, envFrom: [{configMapRef: {name: env}}], env: [{name: A, valueFrom: \
+                {secretKeyRef: {name: one, key: a}}}]}]";
+    let named = |kind: &str, name: &str| {
+        format!("- {{apiVersion: v1, kind: {kind}, metadata: {{name: {name}, namespace: shop, uid: u-{name}}}}}\n")
+    };
+    let all = [("Secret", "keys"), ("ConfigMap", "part"), ("ConfigMap", "env"), ("Secret", "one"), ("Secret", "pull")];
+    let all: String = all.iter().chain(&[("Secret", "perhaps")]).map(|(kind, name)| named(kind, name)).collect();
+    let template = "template: {spec: {containers: [{name: c, image: i}]}}";
+    let shop = SHOP.replacen(template, &format!("template: {{spec: {{{spec}}}}}"), 1) + &all;
+    let says = "Deployment/web -n shop: names what goes in this delete: its pods run on, and without that, no pod of it \
+                can be started again";
+    for target in ["secret/keys", "cm/part", "cm/env", "secret/one", "sa/web", "pc/high", "runtimeclass/kata"] {
+        let ran = plan(&format!("{target} -n shop"), &shop);
+        assert!(ran.out.replace("Deployment/web:", "Deployment/web -n shop:").contains(says), "{target}: {ran}");
+    }
+    let idle = shop.replacen("spec: {replicas: 1", "spec: {replicas: 0", 1);
+    for (target, dump) in [("secret/pull", &shop), ("secret/perhaps", &shop), ("ns/shop", &shop), ("cm/env", &idle)] {
+        assert!(!plan(&format!("{target} -n shop"), dump).out.contains("can be started again"), "{target}");
+    }
 }
 
 /// R9.1: a Deployment makes only its current ReplicaSet again, and a Job no pod once that fails it.

@@ -52,6 +52,8 @@ pub enum NoteKind {
     WithoutNeeded,
     /// The last parameters of this policy go, and without them it lets everything pass (R9.45).
     PolicyLapses,
+    /// The pods of a workload name what goes: they run on, and no other can be started (R9.50).
+    StartsNoMore,
     /// A dependent of what goes that was Terminating before, and stays so, with or without this delete.
     StaysTerminating,
 }
@@ -119,6 +121,10 @@ impl NoteKind {
             }
             NoteKind::PolicyLapses => {
                 "no longer applies where its parameters go in this delete: without them, it lets everything pass"
+                    .to_owned()
+            }
+            NoteKind::StartsNoMore => {
+                "names what goes in this delete: its pods run on, and without that, no pod of it can be started again"
                     .to_owned()
             }
             NoteKind::StaysTerminating => {

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{
-    Object, ObjectId, Presence, Resource,
+    Fact, Object, ObjectId, Presence, Resource,
     effects::{Inventory, Policy, PolicyFacts, application_named},
     facts::{NamespaceFacts, PodFacts},
 };
@@ -384,7 +384,8 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             self.end.refuses_another(object),
             self.lacks_required(object, controller),
             self.without_manager(controller),
-            (self.exceeds_quota(object) || self.is_older_than_the_rules(object)).then_some(Recreation::Possible),
+            (self.is_refused_beside(object, controller) || self.is_older_than_the_rules(object))
+                .then_some(Recreation::Possible),
         ];
         let refused = refused.into_iter().flatten();
         Recreation::worst(refused).or(Some(recreation))
@@ -409,12 +410,8 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
     fn lacks_required(&self, pod: ObjectId, controller: ObjectId) -> Option<Recreation> {
         let snapshot = self.context.snapshot;
         let facts = snapshot.facts.workload(controller).filter(|_| self.is(pod, "", "Pod"))?;
-        let lacked = facts.requires.iter().filter_map(|required| {
-            let [group, kind, name] = required.parts();
-            let resource = snapshot.resources.by_group_kind(group, kind)?;
-            let is_namespaced = snapshot.resources.get(resource).namespaced;
-            let namespace = if is_namespaced { snapshot.text(self.object(pod).namespace) } else { "" };
-            let at = snapshot.locate(resource, namespace, name).ok()?;
+        let lacked = facts.requires.iter().filter(|required| required.is_admitted()).filter_map(|required| {
+            let at = required.place(snapshot, pod)?;
             match snapshot.look_up(at) {
                 Presence::Present(found) => match self.end.survival(found) {
                     Survival::Survives => None,
@@ -439,22 +436,29 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         Recreation::worst(lacked)
     }
 
-    /// Whether more than a ResourceQuota allows is used of what such an object needs: it was lowered. How much of that
-    /// the delete sets free is not counted.
-    fn exceeds_quota(&self, object: ObjectId) -> bool {
+    /// Whether its namespace allows too little: more than a ResourceQuota allows is used of what such an object needs,
+    /// because it was lowered; how much of that the delete sets free is not counted. Or a LimitRange allows less than
+    /// the pods of its controller ask for.
+    fn is_refused_beside(&self, object: ObjectId, controller: ObjectId) -> bool {
         let (snapshot, namespace) = (self.context.snapshot, self.object(object).namespace);
-        let Some(quotas) = snapshot.resources.by_group_kind("", "ResourceQuota") else { return false };
-        let quotas = self.context.of_resource(quotas).iter().filter(|id| self.object(**id).namespace == namespace);
-        let mut exceeds = false;
-        for quota in quotas.filter(|id| self.end.survival(**id) == Survival::Survives) {
-            match snapshot.facts.quota(*quota) {
-                Some(facts) => exceeds |= facts.limits(self.resource(object)),
+        let asked = snapshot.facts.workload(controller).and_then(|facts| facts.asks.as_deref());
+        let asked = asked.filter(|_| self.is(object, "", "Pod"));
+        let kinds = [Some("ResourceQuota"), asked.map(|_| "LimitRange")].into_iter().flatten();
+        let kinds = kinds.filter_map(|kind| snapshot.resources.by_group_kind("", kind));
+        let all = kinds.flat_map(|kind| self.context.of_resource(kind));
+        let mut is_refused = false;
+        for id in all.filter(|id| self.object(**id).namespace == namespace) {
+            match snapshot.facts.get(*id) {
+                _ if self.end.survival(*id) != Survival::Survives => {}
+                Some(Fact::Quota(facts)) => is_refused |= facts.limits(self.resource(object)),
+                Some(Fact::LimitRange(facts)) => is_refused |= asked.is_some_and(|asked| facts.refuses(asked)),
+                Some(_) => {}
                 None => {
-                    self.needs.borrow_mut().facts.insert(*quota);
+                    self.needs.borrow_mut().facts.insert(*id);
                 }
             }
         }
-        exceeds
+        is_refused
     }
 
     /// Whether a pod's namespace enforces a security of pods since a time when the pod existed: nothing has checked it

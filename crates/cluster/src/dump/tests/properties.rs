@@ -234,6 +234,8 @@ fn fact() -> impl Strategy<Value = Fact> {
             }
         ),
         vec(short(), 0..2).prop_map(|exceeded| Fact::Quota(facts::QuotaFacts { exceeded })),
+        any::<[Option<i64>; 2]>()
+            .prop_map(|cpu| Fact::LimitRange(facts::LimitRangeFacts { cpu, memory: [cpu[1], None] })),
         vec((short(), short()), 0..2).prop_map(|labels| {
             let one = |(key, value)| facts::LabelRequirement { key, operator: "In".to_owned(), values: vec![value] };
             let parts = labels.into_iter().map(|label| facts::LabelSelector(vec![one(label)])).collect();
@@ -283,8 +285,10 @@ fn fact() -> impl Strategy<Value = Fact> {
         (any::<(Option<i64>, i64)>(), option::of((vec(short(), 0..2), any::<bool>())), vec(short(), 0..2)).prop_map(
             |((wanted, ready), claims, accounts)| {
                 let claims = claims.map(|(names, deleted)| facts::ClaimTemplates { names, deleted });
-                let requires = accounts.into_iter().map(facts::Required::ServiceAccount).collect();
-                let more = facts::WorkloadFacts::default();
+                let named = [facts::Required::ServiceAccount, facts::Required::Secret, facts::Required::ConfigMap];
+                let requires = accounts.into_iter().zip(named).map(|(name, of)| of(name)).collect();
+                let asked = wanted.map(|all| facts::Asked { cpu: [ready, all], memory: [0, ready] });
+                let more = facts::WorkloadFacts { asks: asked.map(Box::new), ..facts::WorkloadFacts::default() };
                 Fact::Workload(facts::WorkloadFacts { wanted, ready, claims, requires, ..more })
             }
         ),

@@ -38,8 +38,8 @@ pub use reclaim::{
 };
 pub use rights::{BindingFacts, RBAC, RoleFacts, WriteRule};
 pub use running::{
-    AccountFacts, BudgetFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts,
-    QuotaFacts, Required, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
+    AccountFacts, Asked, BudgetFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, LimitRangeFacts, NodeFacts,
+    NotReady, PodFacts, QuotaFacts, Required, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
 };
 pub use said::{contains_said, may_say_why, read_said};
 pub use selector::{LabelRequirement, LabelSelector, SelectorFault};
@@ -93,6 +93,7 @@ pub enum Fact {
     StorageClass(StorageClassFacts),
     /// Of a ResourceQuota.
     Quota(QuotaFacts),
+    LimitRange(LimitRangeFacts),
     /// Of a PodDisruptionBudget.
     Budget(BudgetFacts),
     /// Of a RoleBinding or ClusterRoleBinding.
@@ -214,8 +215,6 @@ readers! {
     pub(crate) service_cidr: ServiceCidr(ServiceCidrFacts);
     /// The facts of a StorageClass, if read.
     pub(crate) storage_class: StorageClass(StorageClassFacts);
-    /// The facts of a ResourceQuota, if read.
-    pub(crate) quota: Quota(QuotaFacts);
     /// The facts of a PodDisruptionBudget, if read.
     pub(crate) budget: Budget(BudgetFacts);
     /// The facts of a RoleBinding or ClusterRoleBinding, if read.

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, BindingFacts, BudgetFacts, ClaimFacts,
+    AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Asked, Backend, BindingFacts, BudgetFacts, ClaimFacts,
     ClaimTemplates, Condition, Constraints, CsiVolume, DefinitionFacts, Fact, JobFacts, KubeletReport,
-    LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, NodeFacts, NotReady, OldTemplate, ParameterReference,
-    PodFacts, PolicyBindingFacts, QuotaFacts, RBAC, Required, ResourceClaimFacts, RoleFacts, ServiceCidrFacts,
-    ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, StoredVersion, TokenFacts,
-    VolumeData, VolumeDeleter, VolumeFacts, VolumeHandle, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    LabelRequirement, LabelSelector, LeaseFacts, LimitRangeFacts, NamespaceFacts, NodeFacts, NotReady, OldTemplate,
+    ParameterReference, PodFacts, PolicyBindingFacts, QuotaFacts, RBAC, Required, ResourceClaimFacts, RoleFacts,
+    ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, StoredVersion,
+    TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, VolumeHandle, Webhook, WebhookFacts, WebhookRule,
+    WorkloadFacts,
     limits::{has_flag, limits},
     said::in_one_line,
     values::{at, list, unix_seconds},
@@ -24,7 +25,7 @@ use crate::{
 /// The kinds of which all objects have facts, by group.
 const KINDS: [(&str, &[&str]); 17] = [
     ("", &["Pod", "PersistentVolume", "PersistentVolumeClaim", "Service", "Namespace", "Node"]),
-    ("", &["ReplicationController", "ResourceQuota"]),
+    ("", &["ReplicationController", "ResourceQuota", "LimitRange"]),
     ("admissionregistration.k8s.io", &["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]),
     ("admissionregistration.k8s.io", &["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]),
     ("admissionregistration.k8s.io", &["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"]),
@@ -97,9 +98,11 @@ pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &
             2 => key == "waiting",
             _ => key == "reason",
         },
-        ("apps", "ReplicaSet", "spec") => {
-            |depth, key| matches!(depth, 1 | 2) || depth == 0 && (key == "template" || is_read_of_workload(key))
-        }
+        ("apps", "ReplicaSet", "spec") => |depth, key| match depth {
+            0 => key == "template" || is_read_of_workload(key),
+            3 => key == "resources",
+            _ => true,
+        },
         ("apps", _, "spec") => |depth, key| depth > 0 || key == "template" || is_read_of_workload(key),
         ("apps", _, "status") => {
             |_, key| matches!(key, "readyReplicas" | "numberReady" | "desiredNumberScheduled" | "numberMisscheduled")
@@ -217,6 +220,14 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let exceeded = hard.filter(|(name, _)| amount("used", name) > amount("hard", name));
             Fact::Quota(QuotaFacts { exceeded: exceeded.map(|(name, _)| name.clone()).collect() })
         }
+        ("", "LimitRange") => {
+            let of = |kind: &str, what: &str| {
+                let limits = list(at(object.0, &["spec", "limits"])).filter(|limit| limit["type"] == kind);
+                limits.filter_map(|limit| thousandths(&limit["max"][what])).min()
+            };
+            let most = |what| [of("Container", what), of("Pod", what)];
+            Fact::LimitRange(LimitRangeFacts { cpu: most("cpu"), memory: most("memory") })
+        }
         ("", "Node") => Fact::Node(NodeFacts { pods: None, kubelet: Some(kubelet(object)) }),
         ("", "Service") => Fact::Service(ServiceFacts {
             kind: object.text(&["spec", "type"]),
@@ -270,7 +281,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 selector,
                 limits: if kind == "ReplicaSet" { None } else { limits(object.0) },
                 deletes_files: has_flag(object.0, VolumeData::DELETES_FILES),
-                requires: required_by_pods(object),
+                requires: required_by_pods(object, kind),
+                asks: asked_by_pods(object),
             })
         }
         ("", "ReplicationController") => {
@@ -279,7 +291,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 wanted: object.number(&["spec", "replicas"]),
                 ready: object.number(&["status", "readyReplicas"]).unwrap_or(0),
                 selector: object.equal_labels(&["spec", "selector"]),
-                requires: required_by_pods(object),
+                requires: required_by_pods(object, kind),
+                asks: asked_by_pods(object),
                 ..WorkloadFacts::default()
             })
         }
@@ -288,10 +301,10 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let ready = object.number(&["status", "numberReady"]).unwrap_or(0);
             let wanted = object.number(&["status", "desiredNumberScheduled"]);
             let selector = selector(at(object.0, &["spec", "selector"]));
-            let (limits, requires) = (limits(object.0), required_by_pods(object));
+            let (limits, requires) = (limits(object.0), required_by_pods(object, kind));
             let deletes_files = has_flag(object.0, VolumeData::DELETES_FILES);
             let misscheduled = object.number(&["status", "numberMisscheduled"]).is_some_and(|number| number > 0);
-            let default = WorkloadFacts { misscheduled, ..WorkloadFacts::default() };
+            let default = WorkloadFacts { misscheduled, asks: asked_by_pods(object), ..WorkloadFacts::default() };
             Fact::Workload(WorkloadFacts { wanted, ready, selector, limits, requires, deletes_files, ..default })
         }
         ("batch", "Job") => {
@@ -666,9 +679,9 @@ fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
     }
 }
 
-/// What the pods of a template name and can't be created without. A controller keeps the ServiceAccount `default` in
-/// every namespace, and the API server the PriorityClasses of the system.
-fn required_by_pods(object: Whole<'_>) -> Vec<Required> {
+/// What the pods of a template name and can't be created or started without. A controller keeps the ServiceAccount
+/// `default` in every namespace, and the API server the PriorityClasses of the system.
+fn required_by_pods(object: Whole<'_>, kind: &str) -> Vec<Required> {
     let named = |key| object.name(&["spec", "template", "spec", key]);
     let account = named("serviceAccountName").filter(|name| name != "default");
     let class = named("priorityClassName").filter(|name| !name.starts_with("system-"));
@@ -677,7 +690,53 @@ fn required_by_pods(object: Whole<'_>) -> Vec<Required> {
         class.map(Required::PriorityClass),
         named("runtimeClassName").map(Required::RuntimeClass),
     ];
-    all.into_iter().flatten().collect()
+    // Its Deployment says the rest.
+    let started = if kind == "ReplicaSet" { Vec::new() } else { started_with(object) };
+    all.into_iter().flatten().chain(started).collect()
+}
+
+/// The Secrets and ConfigMaps that the pods of a template name, apart from optional ones.
+fn started_with(object: Whole<'_>) -> Vec<Required> {
+    let mut named = Vec::new();
+    let mut open: Vec<&Value> = at(object.0, &["spec", "template", "spec"]).into_iter().collect();
+    while let Some(value) = open.pop() {
+        open.extend(value.as_array().into_iter().flatten());
+        for (key, value) in value.as_object().into_iter().flatten() {
+            let of: fn(String) -> Required = match key.as_str() {
+                "secret" | "secretRef" | "secretKeyRef" => Required::Secret,
+                "configMap" | "configMapRef" | "configMapKeyRef" => Required::ConfigMap,
+                _ => {
+                    open.push(value);
+                    continue;
+                }
+            };
+            let name = value.get("secretName").or(value.get("name")).and_then(Value::as_str);
+            named.extend(name.filter(|_| value["optional"] != true).map(|name| of(name.to_owned())));
+        }
+    }
+    named.sort_unstable();
+    named.dedup();
+    named
+}
+
+/// How much the pods of a template ask for.
+fn asked_by_pods(object: Whole<'_>) -> Option<Box<Asked>> {
+    let containers = |key| list(at(object.0, &["spec", "template", "spec", key]));
+    let of = |what: &str| {
+        let amount = |container: &Value| {
+            let said = ["limits", "requests"].map(|key| thousandths(&container["resources"][key][what]));
+            said.into_iter().max().flatten().unwrap_or_default()
+        };
+        let each = containers("containers").chain(containers("initContainers")).map(amount).max();
+        [each.unwrap_or_default(), containers("containers").map(amount).fold(0, i64::saturating_add)]
+    };
+    let asked = Asked { cpu: of("cpu"), memory: of("memory") };
+    (asked != Asked::default()).then(|| Box::new(asked))
+}
+
+/// A quantity, in thousandths.
+fn thousandths(amount: &Value) -> Option<i64> {
+    Some(i64::try_from(quantity(amount.as_str()?)? / 1_000_000).unwrap_or(i64::MAX))
 }
 
 /// What the first validation says where it refuses, and how many more there are.

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 
 use super::{LabelSelector, Limits};
-use crate::model::resources::Resource;
+use crate::model::{Coordinate, ObjectId, Snapshot, resources::Resource};
 
 sparse! {
     /// What decides how a pod is deleted (R1.14) and what it protects (§9.5).
@@ -121,27 +121,78 @@ sparse! {
         pub limits?: Option<Box<Limits>>,
         /// Whether it is a driver of volumes that deletes files which it keeps by default.
         pub deletes_files?: bool,
-        /// What its pods name that somebody must have made, and can't be created without (R9.44).
+        /// What its pods name that somebody must have made, and can't be created or started without (R9.44, R9.50).
         pub requires?: Vec<Required>,
+        /// How much its pods ask for, if they say it.
+        pub asks?: Option<Box<Asked>>,
+    }
+
+    /// How much of something one container asks for at most, and how much all of a pod do, in thousandths: what they are
+    /// limited to, or what they request.
+    pub struct Asked {
+        pub cpu?: [i64; 2],
+        pub memory?: [i64; 2],
+    }
+
+    /// `max` of a LimitRange, in thousandths: of a container, and of a pod.
+    pub struct LimitRangeFacts {
+        pub cpu?: [Option<i64>; 2],
+        pub memory?: [Option<i64>; 2],
     }
 }
 
-/// The name of an object without which the API server creates no pod that names it (R9.44).
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+impl LimitRangeFacts {
+    /// Whether it lets no such pod be created (kubernetes/kubernetes plugin/pkg/admission/limitranger/admission.go).
+    pub(crate) fn refuses(&self, asked: &Asked) -> bool {
+        let bounds = [(self.cpu, asked.cpu), (self.memory, asked.memory)];
+        let mut each = bounds.into_iter().flat_map(|(most, asked)| most.into_iter().zip(asked));
+        each.any(|(most, asked)| most.is_some_and(|most| asked > most))
+    }
+}
+
+/// The name of an object without which the API server creates no pod that names it (R9.44), or the kubelet starts none
+/// (R9.50).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Required {
     ServiceAccount(String),
     PriorityClass(String),
     RuntimeClass(String),
+    Secret(String),
+    ConfigMap(String),
 }
 
 impl Required {
+    /// All groups and kinds.
+    pub(crate) const KINDS: [(&str, &str); 5] = [
+        ("", "ServiceAccount"),
+        ("scheduling.k8s.io", "PriorityClass"),
+        ("node.k8s.io", "RuntimeClass"),
+        ("", "Secret"),
+        ("", "ConfigMap"),
+    ];
+
+    /// Whether the API server looks for it when a pod is created.
+    pub(crate) fn is_admitted(&self) -> bool {
+        !matches!(self, Required::Secret(_) | Required::ConfigMap(_))
+    }
+
+    /// Where it is that a pod names, or the pods of a workload.
+    pub(crate) fn place(&self, snapshot: &Snapshot, by: ObjectId) -> Option<Coordinate> {
+        let [group, kind, name] = self.parts();
+        let resource = snapshot.resources.by_group_kind(group, kind)?;
+        let is_namespaced = snapshot.resources.get(resource).namespaced;
+        snapshot.locate(resource, if is_namespaced { snapshot.namespace(by) } else { "" }, name).ok()
+    }
+
     /// Its group, kind and name.
     pub(crate) fn parts(&self) -> [&str; 3] {
         match self {
             Required::ServiceAccount(name) => ["", "ServiceAccount", name],
             Required::PriorityClass(name) => ["scheduling.k8s.io", "PriorityClass", name],
             Required::RuntimeClass(name) => ["node.k8s.io", "RuntimeClass", name],
+            Required::Secret(name) => ["", "Secret", name],
+            Required::ConfigMap(name) => ["", "ConfigMap", name],
         }
     }
 }

@@ -107,7 +107,7 @@ fn without_needed(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
 }
 
 /// Of what goes, what isn't in a namespace that goes: nothing in that is left behind. What comes back is not gone.
-fn from_what_stays<'p>(
+pub(super) fn from_what_stays<'p>(
     context: &SimContext<'_>,
     plan: &'p Plan,
     gone: impl Iterator<Item = &'p Outcome>,
@@ -121,6 +121,6 @@ fn from_what_stays<'p>(
     gone.filter(|id| !is_inside(*id)).collect()
 }
 
-fn deleted(plan: &Plan) -> impl Iterator<Item = &Outcome> {
+pub(super) fn deleted(plan: &Plan) -> impl Iterator<Item = &Outcome> {
     plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted)
 }

@@ -10,6 +10,7 @@ mod effects;
 mod kept_up;
 mod nodes;
 mod notes;
+mod starts;
 mod stateful_sets;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -43,6 +44,7 @@ pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     plan.effects = effects;
     plan.notes = notes::notes(context, plan);
     abandoned::add_abandoned(context, plan);
+    starts::add_without_named(context, plan);
     plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
     plan.needs.add(&needs);
     let (effects, needs) = effects_of(context, &[spared_objects(context, plan), ended].concat());
