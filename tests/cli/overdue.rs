@@ -4,7 +4,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{LOCKER, claim, dead_webhook, failing_definition, joined, object, on, owners, running, says, says_not},
+    agree::{
+        LOCKER, claim, controlled, dead_webhook, failing_definition, joined, object, on, owners, running, says,
+        says_not,
+    },
     field::{LONG_BEFORE, at_ten, manager_of, namespace, node, pod},
     operators::held,
     run::{gc, write},
@@ -133,6 +136,92 @@ fn what_the_collector_should_have_done_is_not_certain() {
     for certain in [plan("2026-03-01T09:59:30Z", "foreground"), plan(LONG_AGO, "background")] {
         says(&certain, &["DELETES: ", "1 object goes."]);
         assert_eq!(certain.code, 0, "{certain}");
+    }
+}
+
+/// S7: what shows doctor that the collector is idle shows it to plans: what it would delete is not certain, what the
+/// API server deletes at once is. Nor is anything that needs a controller manager whose Lease has just expired.
+#[test]
+fn a_controller_manager_that_may_not_work_is_not_counted_on() {
+    let deleted = |at: &str| json!({"finalizers": ["foregroundDeletion"], "deletionTimestamp": at});
+    let with = |deleted: Value, renewed: &str, more: &[Value]| {
+        let waits = object(("v1", "ConfigMap"), "root", deleted);
+        let below = object!(("v1", "Secret"), "left", {"ownerReferences": owners(("v1", "ConfigMap"), &["root"])});
+        let own = object(LOCKER, "own", json!({}));
+        let gone = object!(("v1", "Secret"), "below", {"ownerReferences": owners(LOCKER, &["own"])});
+        let objects = [waits, below, own, gone, namespace(json!({})), manager_of(renewed), at_ten()];
+        [&objects[..], more].concat()
+    };
+    let (renewed, late) = ("2026-03-01T09:59:58.000000Z", "2026-03-01T09:59:30.000000Z");
+    let idle = with(deleted(LONG_AGO), renewed, &[]);
+    says(&on(&idle, "doctor"), &["ERROR collector-idle", "Secret/left -n vault should have been deleted"]);
+    let ran = on(&idle, "plan locker/own -n vault");
+    says(&ran, &["UNSURE: 1 outcome depends on whether kube-controller-manager works", "Locker/own       × deleted\n"]);
+    says(&ran, &["Secret/below  × deleted  ? not certain: kube-controller-manager must work"]);
+    says(&ran, &["does its work, though its collector should have deleted Secret/left by now"]);
+    says(&ran, &["see first why kube-controller-manager does not do its work:", "component=kube-controller-manager"]);
+    let ran = on(&idle, "plan locker/own -n vault --propagation=foreground");
+    says(&ran, &["UNSURE: 2 outcomes depend on whether kube-controller-manager works"]);
+    says(&on(&with(deleted("2026-03-01T09:59:30Z"), renewed, &[]), "plan locker/own -n vault"), &["DELETES: "]);
+    // A webhook that refuses its write explains it.
+    let webhook = dead_webhook("", "secrets");
+    says_not(&on(&with(deleted(LONG_AGO), renewed, &[webhook]), "plan locker/own -n vault"), &["should have deleted"]);
+    let ran = on(&with(json!({}), late, &[]), "plan locker/own -n vault");
+    says(&ran, &["UNSURE: 1 outcome depends on whether", "does its work, though its lease expired 15s ago"]);
+}
+
+/// A controller of kube-controller-manager that has not acted on a new object may be switched off: what it makes again
+/// may not come back, and what only it lets go is not certain to go.
+#[test]
+fn a_controller_that_does_not_act_on_new_objects_is_not_counted_on() {
+    const JOBS: (&str, &str) = ("batch/v1", "Job");
+    let deployments = ("apps/v1", "Deployment");
+    let with = |kind: (&str, &str), made: &str, status: Value, target: &str| {
+        let new = object!(kind, "new", {"creationTimestamp": made, "spec": {"replicas": 1}, "status": status});
+        let set = object(("apps/v1", "ReplicaSet"), "web-1", controlled(deployments, "web"));
+        let job = object!(JOBS, "load", {"spec": {}, "status": {"startTime": LONG_AGO, "active": 1}});
+        let tracked = json!({"finalizers": ["batch.kubernetes.io/job-tracking"]});
+        let tracked = pod("load-a", joined(tracked, &controlled(JOBS, "load")));
+        let all = [running("web"), set, job, tracked, new, node("True", "2026-03-01T10:00:00Z"), namespace(json!({}))];
+        let manager = manager_of("2026-03-01T09:59:58.000000Z");
+        on(&[&all[..], &[manager, at_ten()]].concat(), &format!("plan {target} -n vault"))
+    };
+    let [comes_back, may] = ["creates ReplicaSet/web-1 again", "may create ReplicaSet/web-1 again"];
+    let (old, young) = ("2026-03-01T09:00:00Z", "2026-03-01T09:59:00Z");
+    says(&with(deployments, old, json!({}), "rs/web-1"), &[may]);
+    let other = with(JOBS, old, json!({}), "rs/web-1");
+    for ran in [with(deployments, young, json!({}), "rs/web-1"), other] {
+        says(&ran, &[comes_back]);
+    }
+    says(&with(deployments, old, json!({"observedGeneration": 1}), "rs/web-1"), &[comes_back]);
+    let ran = with(JOBS, old, json!({}), "job/load");
+    says(&ran, &["UNSURE: ", "though its controllers have not acted on Job/new, which is older than 2m"]);
+    for ran in [with(JOBS, young, json!({}), "job/load"), with(JOBS, old, json!({"startTime": old}), "job/load")] {
+        says(&ran, &["DELETES: "]);
+    }
+}
+
+/// S7: a Lease that nobody renews shows nothing beside a manager that runs without leader election: it has made or
+/// changed something since.
+#[test]
+fn what_a_controller_manager_has_done_counts_more_than_its_lease() {
+    let set = ("apps/v1", "ReplicaSet");
+    let with = |more: Value| {
+        let below = object!(("v1", "Secret"), "below", {"ownerReferences": owners(LOCKER, &["own"])});
+        let made = pod("web-0", joined(controlled(set, "web"), &more));
+        let own = [object(LOCKER, "own", json!({})), object(set, "web", json!({})), manager_of(LONG_BEFORE), at_ten()];
+        on(&[&own[..], &[below, made]].concat(), "plan locker/own -n vault --propagation=foreground")
+    };
+    let by = |manager: &str, time: &str| {
+        let entry = json!({"manager": manager, "operation": "Update", "subresource": "status", "time": time});
+        json!({"managedFields": [entry]})
+    };
+    let manager = "kube-controller-manager";
+    for runs in [json!({"creationTimestamp": "2026-03-01T08:00:00Z"}), by(manager, "2026-03-01T08:00:00Z")] {
+        says(&with(runs), &["DELETES: "]);
+    }
+    for away in [json!({}), by(manager, "2026-03-01T06:00:00Z"), by("kubelet", "2026-03-01T08:00:00Z")] {
+        says(&with(away), &["STUCK: ", "expired 2h ago"]);
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::render::sections::Said;
 use gc_core::{
-    command_line::{ShellCommand, word_of},
+    command_line::{SEE_MANAGER, ShellCommand, word_of},
     model::{
         Gap, GapKind, HOLD, ObjectId, Origin, Symbol, UNCANCELLED,
         effects::{EffectKind, Policy, known_users},
@@ -766,8 +766,14 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said>
     })
 }
 
-/// A dry run, where webhooks or policies that nothing here can judge decide: the API server asks them.
+/// How to see what decides and can't be judged here: whether the controller manager works; by a dry run, in which the
+/// API server asks them, what webhooks and policies say.
 fn ask_first(view: &PlanView<'_>) -> Vec<Said> {
+    let is_doubtful = |assumption: &Assumption| matches!(assumption, Assumption::ManagerWorks { .. });
+    if view.plan.assumptions.iter().any(is_doubtful) {
+        let see = view.kubectl.verb("get").args(SEE_MANAGER);
+        return vec![Said::from("see first why kube-controller-manager does not do its work:"), Said::command(see)];
+    }
     let is_asked = |assumption: &Assumption| matches!(assumption, Assumption::Admission { .. });
     let is_open = view.verdict().result == VerdictResult::Unsure && view.plan.assumptions.iter().any(is_asked);
     let live = matches!(view.snapshot.origin, Origin::Cluster { .. });

@@ -37,6 +37,8 @@ pub(super) struct Collector {
     pub reclaims: bool,
     /// The latest time at which something happened, in Unix seconds.
     pub latest: Option<i64>,
+    /// When kube-controller-manager last changed an object, in Unix seconds.
+    pub manager_acted: Option<i64>,
     /// Every copy of every object, in the order in which they were read. Its resource is the index of its type.
     pub objects: Vec<Object>,
     places: Places,
@@ -244,6 +246,7 @@ impl Collector {
             return Err(DumpError::Timestamp { place: self.place(item), object, field, found: found.clone() });
         }
         let extra = extra.resolve(self.strings.text(api_version), self.strings.text(kind), self.reclaims);
+        self.manager_acted = self.manager_acted.max(metadata.changed_by_manager());
         let setters = metadata.setters();
         Ok((Object { resource, ..metadata.object }, extra, setters))
     }

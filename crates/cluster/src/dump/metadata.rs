@@ -7,7 +7,7 @@ use super::any::{Any, Capture, KeyFilter, Scalar, Take, WithText, next_key, skip
 use gc_core::model::{
     Object, Reference, ResourceVersion, Strings, Symbol,
     effects::{Policy, Spared, TRACKING_ID, application_named},
-    facts::{Setter, contains_setters, is_read_annotation, read_setters},
+    facts::{Setter, contains_setters, is_read_annotation, read_setters, unix_seconds},
 };
 
 /// Of the annotations, only these are kept: others may contain secrets.
@@ -147,6 +147,13 @@ impl Metadata {
     /// Whether it is Terminating and has finalizers.
     pub(super) fn is_held(&self) -> bool {
         self.has_finalizers && self.object.terminating()
+    }
+
+    /// When kube-controller-manager last changed it, as far as managed fields say it.
+    pub(super) fn changed_by_manager(&self) -> Option<i64> {
+        let entries = self.managed_fields.as_ref().and_then(Value::as_array).into_iter().flatten();
+        let its = entries.filter(|entry| entry["manager"] == "kube-controller-manager");
+        its.filter_map(|entry| unix_seconds(entry["time"].as_str()?)).max()
     }
 
     /// Who set its finalizers; `None` without finalizers or managed fields.

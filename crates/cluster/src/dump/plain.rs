@@ -40,7 +40,7 @@ pub(super) fn build(paths: &[String], mut collected: Collector, assume_complete:
         .collect();
     let resources = served.resources();
     map(&mut collected, &resources)?;
-    let Collector { strings, objects, facts, rest, complaints, latest, .. } = collected;
+    let Collector { strings, objects, facts, rest, complaints, latest, manager_acted, .. } = collected;
     let mut builder = SnapshotBuilder::with_strings(Origin::Dump { paths: paths.to_vec() }, resources, strings);
     let adopted = builder.adopt(objects, facts, true);
     for (index, rest) in rest {
@@ -56,7 +56,7 @@ pub(super) fn build(paths: &[String], mut collected: Collector, assume_complete:
         builder.list(list);
     }
     let snapshot = builder.snapshot();
-    snapshot.told.latest = latest;
+    (snapshot.told.latest, snapshot.told.manager_acted) = (latest, manager_acted);
     for (namespace, uid) in complaints.iter().filter_map(|message| read_owner_complaint(message)) {
         if let (Some(namespace), Some(uid)) = (snapshot.strings.find(namespace), snapshot.strings.find(uid)) {
             snapshot.told.complaints.insert((namespace, uid));

@@ -5,12 +5,12 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     command_line::{SEE_MANAGER, ShellCommand},
-    graph::{OwnerGraph, Verdict},
-    model::{Object, ObjectId, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
+    model::{ObjectId, ResourceId, Rule, Symbol, effects::Severity},
     simulate::{
-        COLLECTOR_OVERDUE, Liveness, Needs, OutcomeKind, Projection, SimContext, is_removed_by_controller_manager,
+        Liveness, Needs, Projection, SimContext, is_removed_by_controller_manager,
         liveness::of_controller_manager,
-        obstacles::{Operation, WebhookCall, bound_policies},
+        obstacles::{WebhookCall, bound_policies},
+        turns::{self, Turn, Write, dangles, just_defined},
     },
     tree::ResolvedReference,
     wording::{age, count},
@@ -27,72 +27,10 @@ use super::{
     sweep,
 };
 
-/// The collector may need this many seconds until it watches a new kind.
-const NEW: i64 = 60;
-
-/// A write that the collector could make now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Turn {
-    /// The object that it would write to.
-    pub object: ObjectId,
-    pub write: Write,
-    /// The owner that waits for this write, if any.
-    pub waiting: Option<ObjectId>,
-}
-
-/// The kind of write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Write {
-    /// A DELETE, because no owner is left or because an owner waits for it (§4.2).
-    Delete,
-    /// A PATCH of its owner references (R8.5).
-    References,
-    /// A PATCH that removes the references to an owner that orphans its dependents (R6.2).
-    Free,
-    /// A PATCH that removes one of the collector's finalizers when nothing is left to wait for (§5.1, R6.4).
-    Finalizer,
-}
-
-impl Write {
-    /// The first write to an object of which this becomes.
-    fn of(outcome: OutcomeKind) -> Self {
-        if outcome.removes() { Write::Delete } else { Write::References }
-    }
-
-    /// What admission is asked about.
-    pub(super) fn operation(self) -> Operation {
-        match self {
-            Write::Delete => Operation::Delete,
-            Write::References | Write::Free | Write::Finalizer => Operation::Update,
-        }
-    }
-}
-
-/// All writes that the collector could make now, or soon, without those that only follow from them.
+/// All writes that the collector could make now, or soon, to objects whose state is not new.
 pub(super) fn turns(case: &Case<'_>) -> Vec<Turn> {
-    let (snapshot, graph) = (case.snapshot(), case.graph());
-    let mut turns: FxHashSet<Turn> = FxHashSet::default();
-    for (id, object) in snapshot.objects() {
-        if snapshot.resources.not_watched(object.resource).is_some() {
-            continue;
-        }
-        if object.terminating() {
-            terminating(case, id, object, &mut turns);
-        } else if !object.owners.is_empty() && dangles(snapshot, graph, object) {
-            match case.projection.outcome_of(id) {
-                _ if case.projection.uncertain(id) => {}
-                Some(outcome) => {
-                    turns.insert(Turn { object: id, write: Write::of(outcome), waiting: None });
-                }
-                None => {}
-            }
-        }
-    }
-    let is_fresh = |turn: &Turn| {
-        [Some(turn.object), turn.waiting].into_iter().flatten().any(|object| case.fresh.contains(&object))
-    };
-    let mut turns: Vec<Turn> = turns.into_iter().filter(|turn| !is_fresh(turn)).collect();
-    turns.sort_unstable();
+    let mut turns = turns::turns(case.stage, case.projection);
+    turns.retain(|turn| !turn.parties().any(|object| case.fresh.contains(&object)));
     turns
 }
 
@@ -106,86 +44,18 @@ pub(super) fn follow(case: &Case<'_>, turns: &[Turn]) -> Vec<Turn> {
 
 /// Those of these writes that a working collector has made by now.
 pub(super) fn overdue(case: &Case<'_>, turns: &[Turn]) -> Vec<Turn> {
-    // In a dump, only a deletionTimestamp shows how long the write has been possible.
-    let is_old = |turn: &Turn| {
-        case.terminating_for(turn.waiting.unwrap_or(turn.object)).is_some_and(|age| age >= COLLECTOR_OVERDUE)
-    };
-    turns.iter().copied().filter(|turn| case.live || is_old(turn)).collect()
-}
-
-/// Whether an owner of an object is verifiably absent, and all owners could be looked up.
-fn dangles(snapshot: &Snapshot, graph: &OwnerGraph, object: &Object) -> bool {
-    let verdict = |reference| Verdict::of(snapshot, graph, reference, object.namespace);
-    object.owners.iter().any(|reference| matches!(verdict(reference), Verdict::Dangling(_)))
-}
-
-fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHashSet<Turn>) {
-    let (snapshot, graph) = (case.snapshot(), case.graph());
-    if object.finalizers.contains(&Symbol::ORPHAN) {
-        let dependents = graph.dependents(id.into());
-        // Dependents in resources that could not be listed may have to be freed first.
-        if dependents.is_empty() && !snapshot.may_hide_dependents_of(id) {
-            turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
-        }
-        turns.extend(dependents.iter().map(|dependent| Turn {
-            object: *dependent,
-            write: Write::Free,
-            waiting: Some(id),
-        }));
-    } else if object.finalizers.contains(&Symbol::FOREGROUND) {
-        let blocks = |dependent: &ObjectId| {
-            snapshot.object(*dependent).owners.iter().any(|reference| reference.uid == object.uid && reference.blocks())
-        };
-        // Dependents in resources that could not be listed may block it.
-        if !graph.dependents(id.into()).iter().any(blocks) && !snapshot.may_hide_dependents_of(id) {
-            turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
-        }
-        // One that was made since is looked at only once another dependent has gone: a StatefulSet that is being
-        // deleted makes its ControllerRevision again.
-        let made_since = |id: &ObjectId| snapshot.object(*id).created.get() >= object.deleted.get();
-        let all = graph.dependents(id.into());
-        let others_are_left = all.iter().any(|id| snapshot.object(*id).terminating() && blocks(id));
-        // The collector deletes the others, too, and nothing waits for that.
-        for dependent in all.iter().copied().filter(|id| !snapshot.object(*id).terminating()) {
-            if others_are_left && made_since(&dependent) {
-                continue;
-            }
-            let waiting = blocks(&dependent).then_some(id);
-            if waiting.is_none() && case.projection.uncertain(dependent) {
-                continue;
-            }
-            // Dependents that the collector can't delete are reported separately.
-            if let Some(outcome) = case.projection.outcome_of(dependent) {
-                turns.insert(Turn { object: dependent, write: Write::of(outcome), waiting });
-            }
-        }
-    }
-}
-
-/// The resources that the collector may not watch yet: it discovers new ones every 30 seconds, and then lists them
-/// (R2.5, R2.7).
-fn just_defined(case: &Case<'_>) -> FxHashSet<ResourceId> {
-    let (snapshot, definitions) = (case.snapshot(), case.stage.built_in.definitions);
-    let all = definitions
-        .map_or(&[][..], |definitions| case.stage.of_resource(definitions))
-        .iter()
-        .map(|id| snapshot.object(*id));
-    let young =
-        all.filter(|object| case.now.zip(object.created.get()).is_some_and(|(now, created)| now - created < NEW));
-    let named = young.filter_map(|object| snapshot.text(object.name).split_once('.'));
-    named.filter_map(|(plural, group)| snapshot.resources.by_group_plural(group, plural)).collect()
+    turns.iter().copied().filter(|turn| case.live || turn.is_overdue(case.stage)).collect()
 }
 
 /// Reports all overdue writes that no other finding explains.
 pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
-    let young = just_defined(case);
+    let young = just_defined(case.stage);
     let said = |turn: &Turn| {
-        let parties = || [Some(turn.object), turn.waiting].into_iter().flatten();
         // The collector's writes don't help an owner that waits in a cycle, which is reported separately.
         let in_vain = turn.waiting.is_some_and(|waiting| case.projection.waits_in_cycle(waiting));
-        let asked = parties().any(|id| case.limit.asks_about(snapshot, id));
-        let unseen = parties().any(|id| young.contains(&snapshot.object(id).resource));
+        let asked = turn.parties().any(|id| case.limit.asks_about(snapshot, id));
+        let unseen = turn.parties().any(|id| young.contains(&snapshot.object(id).resource));
         asked && !in_vain && !unseen && !findings.refused.contains(&turn.object)
     };
     let left: Vec<Turn> = turns.iter().copied().filter(said).collect();

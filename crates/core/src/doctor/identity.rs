@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use crate::{
     command_line::{ShellCommand, is_label},
     model::{Coordinate, ListRecord, ObjectId, Presence, Snapshot, Symbol},
+    simulate::turns::Turn,
     tree::{ResolvedReference, known_instead},
 };
 
 use super::{
     case::{Case, FindingsBuilder, sorted},
     code::Code,
-    collector::Turn,
     finding::{Finding, Remedy},
 };
 

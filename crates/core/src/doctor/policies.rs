@@ -8,6 +8,7 @@ use crate::{
     simulate::{
         Needs,
         obstacles::{BoundPolicy, Called, Operation, Refuses, bound_policies},
+        turns::Turn,
     },
 };
 
@@ -15,7 +16,6 @@ use super::{
     case::{Case, FindingsBuilder, sorted},
     causes::operation,
     code::Code,
-    collector::Turn,
     finding::{Finding, Remedy},
 };
 

@@ -4,12 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{ObjectId, ResourceId, Symbol};
+use crate::{
+    model::{ObjectId, ResourceId, Symbol},
+    simulate::turns::{Turn, Write},
+};
 
 use super::{
     case::{Case, FindingsBuilder, sorted},
     code::Code,
-    collector::{Turn, Write},
     finding::{Finding, Remedy},
 };
 

@@ -7,17 +7,14 @@ use rustc_hash::FxHashSet;
 use crate::{
     command_line::ShellCommand,
     model::{ObjectId, Symbol},
-    simulate::{Needs, Projection},
+    simulate::{
+        Needs, Projection,
+        turns::{Turn, Write},
+    },
     wording::{count, thousands},
 };
 
-use super::{
-    case::Case,
-    collector::{Turn, Write},
-    commands::in_batches,
-    finding::Remedy,
-    losses::Losses,
-};
+use super::{case::Case, commands::in_batches, finding::Remedy, losses::Losses};
 
 /// What does the collector's work on these writes: first what finishes deletes that somebody requested, then what
 /// starts others. All that deletes an existing object needs a decision. What keeps data comes first.

@@ -11,6 +11,7 @@ use crate::{
         obstacles::{
             Called, Operation, Reach, WebhookCall, Writes, reach, refuses_its_start, selects_namespace, why_unreachable,
         },
+        turns::{Turn, Write},
     },
     wording::{count, each_once, grouped},
 };
@@ -18,7 +19,6 @@ use crate::{
 use super::{
     case::{Case, FindingsBuilder, some_of, sorted},
     code::Code,
-    collector::{Turn, Write},
     commands::one_after_another,
     finding::{Finding, Remedy},
     limit::Limit,

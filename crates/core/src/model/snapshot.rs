@@ -125,6 +125,8 @@ pub struct Told {
     pub unpatchable: FxHashMap<Symbol, Option<String>>,
     /// Of a dump: the latest time at which something happened, in Unix seconds.
     pub latest: Option<i64>,
+    /// Of a dump: when kube-controller-manager last changed an object, as managed fields say, in Unix seconds.
+    pub manager_acted: Option<i64>,
     /// Namespaces and uids of owners that do not exist there, as events of the collector say (R3.7).
     pub complaints: FxHashSet<(Symbol, Symbol)>,
 }

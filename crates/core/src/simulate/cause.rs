@@ -2,8 +2,10 @@
 
 use crate::{
     collector::Reason,
-    model::{ObjectId, Symbol},
+    model::{ObjectId, Snapshot, Symbol},
 };
+
+use super::blocked_by::is_removed_by_controller_manager;
 
 /// Who wrote, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,6 +110,23 @@ impl Cause {
     /// The object that has to be gone first.
     pub fn gone(&self) -> Option<ObjectId> {
         self.follow_up().filter(|(when, ..)| *when == Follows::OnceGone)?.1
+    }
+
+    /// Whether a controller of kube-controller-manager other than the collector makes the write.
+    pub(super) fn is_of_manager(&self, snapshot: &Snapshot) -> bool {
+        match self {
+            Cause::KnownFinalizer(finalizer) => is_removed_by_controller_manager(snapshot.text(*finalizer)),
+            Cause::Namespace(_)
+            | Cause::NamespaceEmpty
+            | Cause::NodeGone(_)
+            | Cause::AccountGone(_)
+            | Cause::ServiceGone(_)
+            | Cause::EndpointsGone(_)
+            | Cause::JobFailed { .. }
+            | Cause::JobExpired { .. }
+            | Cause::ScaledDown(_) => true,
+            _ => false,
+        }
     }
 
     /// Whether the write passes admission. The CRD finalizer controller writes to storage, and to a CRD's status

@@ -14,6 +14,7 @@ use super::{
     built_in::BuiltIn,
     controllers::ControllerIndex,
     index::{AdopterIndex, FactIndex, Keepers, ManagedApis},
+    needs::Needs,
     obstacles::Obstacles,
     projection::Projection,
 };
@@ -78,6 +79,10 @@ pub struct SimContext<'a> {
     pub(super) later: OnceLock<Projection>,
     /// What is Terminating, and keeps a finalizer as long as others use it (R9.40).
     pub(super) kept_by_users: OnceLock<Vec<(ObjectId, Keepers)>>,
+    /// When the controller manager last made or changed an object, in Unix seconds.
+    pub(super) manager_acted: OnceLock<Option<i64>>,
+    /// By kind, an object on which a controller should have acted by now, and hasn't.
+    pub(super) unattended: OnceLock<(FxHashMap<ResourceId, ObjectId>, Needs)>,
 }
 
 impl<'a> SimContext<'a> {
@@ -106,6 +111,8 @@ impl<'a> SimContext<'a> {
             present: OnceLock::new(),
             later: OnceLock::new(),
             kept_by_users: OnceLock::new(),
+            manager_acted: OnceLock::new(),
+            unattended: OnceLock::new(),
         }
     }
 

@@ -1,24 +1,74 @@
 //! What a Lease shows of whether a component is running.
 
+use rustc_hash::FxHashMap;
+
 use crate::{
-    model::{ObjectId, Presence, ResourceId, facts::LeaseFacts},
+    model::{
+        Fact, Object, ObjectId, Presence, ResourceId, Snapshot,
+        facts::{JobFacts, LeaseFacts, WorkloadFacts},
+    },
     wording::age,
 };
 
-use super::{context::SimContext, needs::Needs, state::Liveness};
+use super::{
+    context::SimContext,
+    needs::Needs,
+    state::Liveness,
+    turns::{Turn, Write, overdue_turn},
+};
 
 /// A Lease whose holder missed its renewal by this many seconds is abandoned; less may be clock skew or a retried
 /// renewal.
 const SLACK: i64 = 30;
 /// The duration of a Lease that doesn't specify one, in seconds.
 const USUAL_LEASE: i64 = 40;
+/// A controller that runs has seen an object after this many seconds.
+const ACTS_WITHIN: i64 = 120;
+
+/// What raises a doubt whether the controller manager works.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ManagerDoubt {
+    /// Its Lease expired this many seconds ago: it may just be late.
+    Expired(i64),
+    /// A write that the collector should have made (R3.22).
+    Overdue(Turn),
+    /// An object on which its controller should have acted.
+    Unattended(ObjectId),
+}
+
+impl ManagerDoubt {
+    /// The same as a clause.
+    pub(crate) fn in_words(self, snapshot: &Snapshot) -> String {
+        match self {
+            ManagerDoubt::Expired(seconds) => format!("its lease expired {} ago", age(seconds)),
+            ManagerDoubt::Unattended(object) => {
+                let object = snapshot.short_name(object);
+                format!("its controllers have not acted on {object}, which is older than {}", age(ACTS_WITHIN))
+            }
+            ManagerDoubt::Overdue(turn) => {
+                let object = snapshot.short_name(turn.object);
+                match turn.write {
+                    Write::Delete => format!("its collector should have deleted {object} by now"),
+                    Write::Finalizer => format!("its collector should have let {object} go by now"),
+                    Write::References | Write::Free => {
+                        format!("its collector should have removed a reference of {object} by now")
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// When a Lease expires, in Unix seconds.
+fn end_of(facts: &LeaseFacts) -> Option<i64> {
+    Some(facts.renewed?.saturating_add(facts.seconds.unwrap_or(USUAL_LEASE)))
+}
 
 /// Whether the holder of a Lease is alive at this time, in Unix seconds.
 fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {
-    let (Some(renewed), Some(now)) = (facts.renewed, now) else {
+    let (Some(renewed), Some(ended), Some(now)) = (facts.renewed, end_of(facts), now) else {
         return Liveness::Unknown(format!("{what} has no renew time"));
     };
-    let ended = renewed.saturating_add(facts.seconds.unwrap_or(USUAL_LEASE));
     if now > ended.saturating_add(SLACK) {
         Liveness::Away(format!("{what} expired {} ago", age(now - ended)))
     } else {
@@ -41,7 +91,7 @@ pub(crate) fn of_lease(
     lease_says(facts, now, what)
 }
 
-/// The controller manager, by the Lease of its leader.
+/// The controller manager, by the Lease of its leader. Without leader election, nobody renews one that is left.
 pub(crate) fn of_controller_manager(
     context: &SimContext<'_>,
     now: Option<i64>,
@@ -58,7 +108,68 @@ pub(crate) fn of_controller_manager(
         needs.facts.insert(lease);
         return (Some(lease), Liveness::Unread(format!("{what} could not be read")));
     };
-    (Some(lease), lease_says(facts, now, what))
+    let liveness = match (lease_says(facts, now, what), end_of(facts)) {
+        (Liveness::Away(why), Some(ended)) if context.manager_acted() > Some(ended) => {
+            Liveness::Unknown(format!("{why}, but it has made or changed objects since"))
+        }
+        (liveness, _) => liveness,
+    };
+    (Some(lease), liveness)
+}
+
+impl SimContext<'_> {
+    /// When the controller manager last made, adopted or changed an object, as far as that can be seen: it alone makes
+    /// what belongs to Kubernetes' own workloads.
+    fn manager_acted(&self) -> Option<i64> {
+        *self.manager_acted.get_or_init(|| {
+            let snapshot = self.snapshot;
+            let is_made = |(id, _): &(ObjectId, &Object)| {
+                let above = snapshot.controller_of(*id).map(|above| snapshot.resource(above));
+                above.is_some_and(|above| matches!(&*above.group, "apps" | "batch"))
+            };
+            let made = snapshot.objects().filter(is_made).filter_map(|(_, object)| object.created.get());
+            made.max().max(snapshot.told.manager_acted)
+        })
+    }
+
+    /// By kind, an object on which its controller should have acted minutes ago, and hasn't: that controller of the
+    /// manager may be switched off. And what should be read to know that.
+    pub(super) fn unattended(&self) -> &(FxHashMap<ResourceId, ObjectId>, Needs) {
+        self.unattended.get_or_init(|| {
+            let (snapshot, built_in) = (self.snapshot, &self.built_in);
+            let (mut found, mut needs) = (FxHashMap::default(), Needs::default());
+            // These have dependents once their controller has seen them; others may have ended.
+            let always = [built_in.deployments, built_in.stateful_sets, built_in.daemon_sets];
+            for kind in always.into_iter().chain([built_in.replica_sets, built_in.jobs]).flatten() {
+                let is_late = |id: &&ObjectId| {
+                    let object = snapshot.object(**id);
+                    let age = self.time.zip(object.created.get()).map(|(now, created)| now - created);
+                    !object.terminating()
+                        && age.is_some_and(|age| age >= ACTS_WITHIN)
+                        && self.graph.dependents((**id).into()).is_empty()
+                };
+                for id in self.of_resource(kind).iter().filter(is_late) {
+                    match snapshot.facts.get(*id) {
+                        Some(Fact::Workload(WorkloadFacts { unattended: true, .. }))
+                        | Some(Fact::Job(JobFacts { unattended: true, .. })) => _ = found.entry(kind).or_insert(*id),
+                        None if always.contains(&Some(kind)) => _ = needs.evidence.insert(*id),
+                        _ => {}
+                    }
+                }
+            }
+            (found, needs)
+        })
+    }
+
+    /// What raises a doubt whether the controller manager works, which seems to run with this Lease.
+    pub(super) fn manager_doubt(&self, lease: Option<ObjectId>, now: Option<i64>) -> Option<ManagerDoubt> {
+        let ended = lease.and_then(|lease| end_of(self.snapshot.facts.lease(lease)?));
+        let late = now.zip(ended).map(|(now, ended)| now - ended);
+        match late.filter(|late| *late > 0 && self.manager_acted() <= ended) {
+            Some(late) => Some(ManagerDoubt::Expired(late)),
+            None => overdue_turn(self).map(ManagerDoubt::Overdue),
+        }
+    }
 }
 
 /// The object with this namespace and name. What only a list says to be absent is to be looked up.

@@ -29,6 +29,7 @@ mod rng;
 mod schedule;
 mod start;
 mod state;
+pub(crate) mod turns;
 mod uncertainty;
 pub mod world;
 

@@ -15,8 +15,10 @@ use crate::{
 use super::{
     actors::Assumption,
     affected::{affected_by, affected_by_hidden_dependents},
+    blocked_by::TRACKING,
     cause::Cause,
     context::SimContext,
+    liveness::ManagerDoubt,
     projection::Blockers,
     request::Start,
     state::{BlockedBy, State},
@@ -65,6 +67,7 @@ impl Open {
             refusable.retain(|object| changed.contains(object));
         }
         add(refusable, Uncertainty::Refusal);
+        add(resting_on_the_manager(world, blockers, &mut assumptions), Uncertainty::Manager);
         Open { objects, stopped: world.out_of_bounds, assumptions }
     }
 
@@ -126,6 +129,38 @@ fn resting_on_assumptions(
         assumptions.insert(Assumption::NoneElsewhere { namespace });
         open.push(object);
     }
+    open
+}
+
+/// What the controller manager changes, and what follows from that, if something raises a doubt whether it works.
+fn resting_on_the_manager(
+    world: &World<'_, '_>,
+    blockers: &Blockers,
+    assumptions: &mut BTreeSet<Assumption>,
+) -> FxHashSet<ObjectId> {
+    let context = world.context;
+    let Some(obstacles) = context.obstacles.as_ref().filter(|_| world.heeds) else { return FxHashSet::default() };
+    let unattended = |cause: &Cause| {
+        let kind = match cause {
+            Cause::ScaledDown(by) => Some(context.snapshot.object(*by).resource),
+            Cause::JobFailed { .. } => context.built_in.jobs,
+            Cause::KnownFinalizer(of) if context.snapshot.text(*of) == TRACKING => context.built_in.jobs,
+            _ => None,
+        };
+        context.unattended().0.get(&kind?).map(|id| ManagerDoubt::Unattended(*id))
+    };
+    let doubted = |cause: &Cause| match obstacles.doubt {
+        Some(doubt) if matches!(cause, Cause::Collector(_)) => Some(doubt),
+        Some(doubt @ ManagerDoubt::Expired(_)) if cause.is_of_manager(context.snapshot) => Some(doubt),
+        _ => unattended(cause),
+    };
+    let its = world.log.iter().filter_map(|change| Some((change.object, doubted(&change.cause)?)));
+    let (its, doubts): (Vec<ObjectId>, Vec<ManagerDoubt>) = its.unzip();
+    let though = doubts.into_iter().map(|doubt| doubt.in_words(context.snapshot));
+    assumptions.extend(though.map(|though| Assumption::ManagerWorks { though }));
+    let changed: FxHashSet<ObjectId> = world.log.iter().map(|change| change.object).collect();
+    let mut open = affected_by(world, blockers, &FxHashSet::default(), its);
+    open.retain(|object| changed.contains(object));
     open
 }
 

@@ -384,8 +384,10 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             self.end.refuses_another(object),
             self.lacks_required(object, controller),
             self.without_manager(controller),
-            (self.is_refused_beside(object, controller) || self.is_older_than_the_rules(object))
-                .then_some(Recreation::Possible),
+            (self.is_refused_beside(object, controller)
+                || self.is_older_than_the_rules(object)
+                || self.may_be_off(controller))
+            .then_some(Recreation::Possible),
         ];
         let refused = refused.into_iter().flatten();
         Recreation::worst(refused).or(Some(recreation))
@@ -403,6 +405,13 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             _ => false,
         };
         (is_its && self.end.is_manager_away()).then_some(Recreation::Refused(Refusal::ManagerAway))
+    }
+
+    /// Whether the controller of this kind doesn't act on another object of it, where it should have by now.
+    fn may_be_off(&self, controller: ObjectId) -> bool {
+        let (unattended, needs) = self.context.unattended();
+        self.needs.borrow_mut().add(needs);
+        unattended.contains_key(&self.object(controller).resource)
     }
 
     /// Whether something doesn't exist, or goes, that the pods of a controller name: the API server creates no such pod

@@ -12,6 +12,9 @@ pub enum Uncertainty {
     Overdue,
     /// The same, where more is deleted if that collector doesn't come back first.
     ComesBack,
+    /// An outcome rests on a controller manager that may not work: its Lease has just expired, or its collector should
+    /// have acted elsewhere.
+    Manager,
     /// Something that decides an outcome could not be read.
     Gap,
     /// Lists that could not be read may hide objects; no outcome has this.
@@ -85,6 +88,13 @@ impl Uncertainty {
                 ],
                 short: "the collector is late",
                 ..Uncertainty::Overdue.row()
+            },
+            Uncertainty::Manager => Row {
+                otherwise: Otherwise::Less,
+                reason: ["depends on whether kube-controller-manager works"; 2],
+                short: "kube-controller-manager may not work",
+                remark: "kube-controller-manager must work",
+                ..Uncertainty::Assumption.row()
             },
             Uncertainty::Gap => Row {
                 name: "gap",

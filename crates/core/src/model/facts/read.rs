@@ -105,7 +105,15 @@ pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &
         },
         ("apps", _, "spec") => |depth, key| depth > 0 || key == "template" || is_read_of_workload(key),
         ("apps", _, "status") => {
-            |_, key| matches!(key, "readyReplicas" | "numberReady" | "desiredNumberScheduled" | "numberMisscheduled")
+            const READ: [&str; 6] = [
+                "readyReplicas",
+                "numberReady",
+                "desiredNumberScheduled",
+                "numberMisscheduled",
+                "observedGeneration",
+                "conditions",
+            ];
+            |depth, key| depth > 0 || READ.contains(&key)
         }
         ("batch", "Job", "spec") => |depth, key| depth > 0 || key != "template",
         ("apiextensions.k8s.io", "CustomResourceDefinition", "spec") => |_, key| key != "schema",
@@ -275,6 +283,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 misscheduled: false,
                 ready,
                 without_status,
+                unattended: object.is_unattended(),
                 paused,
                 revision: object.annotation(OldTemplate::REVISION).and_then(|text| text.parse().ok()),
                 claims,
@@ -304,7 +313,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let (limits, requires) = (limits(object.0), required_by_pods(object, kind));
             let deletes_files = has_flag(object.0, VolumeData::DELETES_FILES);
             let misscheduled = object.number(&["status", "numberMisscheduled"]).is_some_and(|number| number > 0);
-            let default = WorkloadFacts { misscheduled, asks: asked_by_pods(object), ..WorkloadFacts::default() };
+            let (unattended, asks) = (object.is_unattended(), asked_by_pods(object));
+            let default = WorkloadFacts { misscheduled, unattended, asks, ..WorkloadFacts::default() };
             Fact::Workload(WorkloadFacts { wanted, ready, selector, limits, requires, deletes_files, ..default })
         }
         ("batch", "Job") => {
@@ -322,6 +332,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 Some(_) => left("maxFailedIndexes", indexes(&object.text(&["status", "failedIndexes"]))),
             };
             Fact::Job(JobFacts {
+                unattended: managed_by.is_none() && object.is_unattended(),
                 managed_by,
                 failures_left: failures_left.filter(|_| !finished),
                 judges_failures: at(object.0, &["spec", "podFailurePolicy"]).is_some()
@@ -421,6 +432,13 @@ impl Whole<'_> {
     }
 
     /// A selector that is a map of labels; `None` if it has none.
+    fn is_unattended(self) -> bool {
+        const WRITTEN: [&str; 6] =
+            ["observedGeneration", "readyReplicas", "numberReady", "desiredNumberScheduled", "startTime", "conditions"];
+        let status = self.0.get("status").and_then(Value::as_object);
+        status.is_some_and(|status| !WRITTEN.iter().any(|key| status.get(*key).is_some_and(|it| *it != 0)))
+    }
+
     fn equal_labels(self, path: &[&str]) -> Option<LabelSelector> {
         let labels = at(self.0, path).and_then(Value::as_object).into_iter().flatten();
         Some(LabelSelector(equal_to(labels).collect())).filter(|selector| !selector.0.is_empty())

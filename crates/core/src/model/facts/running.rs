@@ -109,6 +109,8 @@ sparse! {
         pub ready: i64,
         /// Whether it has no `status`: then its readiness is unknown.
         pub without_status?: bool,
+        /// Whether it has a status in which its controller has written nothing.
+        pub unattended?: bool,
         /// `spec.paused` of a Deployment.
         pub paused?: bool,
         /// Of a Deployment and its ReplicaSets: the annotation `deployment.kubernetes.io/revision`.
@@ -249,6 +251,8 @@ sparse! {
         pub finished?: bool,
         /// `spec.suspend`: it makes no pods.
         pub suspended?: bool,
+        /// Whether it has a status in which its controller has written nothing.
+        pub unattended?: bool,
         /// `status.active`, as far as a dump says it: how many of its pods have not ended.
         pub active?: i64,
         /// `spec.selector`; `None` if not read.

@@ -46,6 +46,8 @@ pub enum Assumption {
     NothingConverted { kind: String },
     /// The objects of a dump satisfy the schema of their CRD (R1.36).
     SchemaAccepts { kind: String },
+    /// A controller manager works of which something raises a doubt: what, as a clause.
+    ManagerWorks { though: String },
     /// The collector already watches a kind that is served for only so many seconds (R2.5).
     Watched { kind: String, seconds: i64 },
 }
@@ -152,6 +154,7 @@ impl std::fmt::Display for Assumption {
             Assumption::SchemaAccepts { kind } => {
                 write!(f, "the schema of {kind} accepts the objects as they are (a dump is not checked against it)")
             }
+            Assumption::ManagerWorks { though } => write!(f, "kube-controller-manager does its work, though {though}"),
             Assumption::Watched { kind, seconds } => write!(
                 f,
                 "the collector already watches {kind}, a kind that has been served for only {seconds} s (it learns of \

@@ -9,7 +9,7 @@ use crate::{
         ObjectId, Resource, ResourceId, Snapshot,
         facts::{AdmissionPolicyFacts, Backend, PolicyBindingFacts, Webhook},
     },
-    simulate::needs::Needs,
+    simulate::{liveness::ManagerDoubt, needs::Needs},
 };
 
 /// The obstacles that a simulation heeds.
@@ -19,6 +19,8 @@ pub(crate) struct Obstacles<'a> {
     pub apis: Apis,
     /// The controller manager's Lease, and why it shows that no controller manager runs.
     pub manager_away: Option<(ObjectId, String)>,
+    /// What raises a doubt whether a controller manager works that isn't away.
+    pub doubt: Option<ManagerDoubt>,
     /// Whether a sweep does the collector's work, so that only the other controllers may be away.
     pub swept: bool,
     /// Whether only what empties namespaces is refused, and the collector's writes are not.

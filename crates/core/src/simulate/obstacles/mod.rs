@@ -40,8 +40,9 @@ impl<'a> SimContext<'a> {
     #[must_use]
     pub fn with_obstacles(mut self, now: Option<i64>) -> Self {
         let mut obstacles = to_writes(&self);
-        if let (Some(lease), Liveness::Away(why)) = of_controller_manager(&self, now, &mut obstacles.needs) {
-            obstacles.manager_away = Some((lease, why));
+        match of_controller_manager(&self, now, &mut obstacles.needs) {
+            (Some(lease), Liveness::Away(why)) => obstacles.manager_away = Some((lease, why)),
+            (lease, _) => obstacles.doubt = self.manager_doubt(lease, now),
         }
         self.obstacles = Some(obstacles);
         self
@@ -52,7 +53,7 @@ impl<'a> SimContext<'a> {
     pub fn with_obstacles_of_sweep(self, now: Option<i64>) -> Self {
         let mut context = self.with_obstacles(now);
         if let Some(obstacles) = &mut context.obstacles {
-            obstacles.swept = true;
+            (obstacles.swept, obstacles.doubt) = (true, None);
         }
         context
     }
@@ -112,7 +113,8 @@ fn to_writes<'a>(context: &SimContext<'a>) -> Obstacles<'a> {
     // What is needed here and was asked for in vain stays needed.
     let unread = !needs.is_empty() || some_unlisted(context.snapshot);
     let admission = Admission { hooks, policies, unread, by_rules: OnceLock::new() };
-    Obstacles { admission, apis: Apis::default(), manager_away: None, swept: false, of_content: false, needs }
+    let (apis, manager_away, doubt) = (Apis::default(), None, None);
+    Obstacles { admission, apis, manager_away, doubt, swept: false, of_content: false, needs }
 }
 
 /// Whether a list of webhooks or policies of a live cluster could not be read. Most dumps have none of these.
