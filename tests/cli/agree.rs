@@ -741,7 +741,7 @@ fn who_loses_their_controller_is_known_by_who_added_the_finalizer() {
 }
 
 /// A policy that judges changes and deletes of this resource, and its binding.
-fn approval(resource: &str) -> [Value; 2] {
+pub(super) fn approval(resource: &str) -> [Value; 2] {
     const ADMISSION: &str = "admissionregistration.k8s.io/v1";
     let global = json!({"namespace": null});
     let mut policy = object((ADMISSION, "ValidatingAdmissionPolicy"), "approve", global.clone());

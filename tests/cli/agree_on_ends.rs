@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     agree::{
-        DELETED, LOCKER, claim, controlled, dead_webhook, dead_webhook_before, document, failing_definition, held,
-        joined, object, on, owners, running, says, says_not, slice,
+        DELETED, LOCKER, approval, claim, controlled, dead_webhook, dead_webhook_before, document, failing_definition,
+        held, joined, object, on, owners, running, says, says_not, slice,
     },
     field::{at_ten, node},
     run::{Ran, finish, program, words},
@@ -642,6 +642,18 @@ fn not_every_controller_that_stays_makes_it_again() {
         says(&on(&objects, "plan pod/db-1 -n vault"), &[told]);
         says(&on(&objects, "plan pod/db-0 -n vault"), &["1 comes back"]);
     }
+    // What keeps a pod in front, or a claim, Terminating holds it up, too.
+    for (kept, name) in [("Pod", "db-0"), ("PersistentVolumeClaim", "data-db-1")] {
+        let mut db = object(kind("StatefulSet"), "db", json!({}));
+        (db["spec"], db["status"]) = (json!({"replicas": 2}), json!({"replicas": 2, "readyReplicas": 2}));
+        let mut last = made_by(kind("StatefulSet"), "db-1", "db", ready("True"));
+        last["spec"]["volumes"] = json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data-db-1"}}]);
+        let held = json!({"deletionTimestamp": "2026-03-01T09:00:00Z", "finalizers": ["bank.dev/backup"]});
+        let mut held = object(("v1", kept), name, joined(controlled(kind("StatefulSet"), "db"), &held));
+        (held["spec"], held["status"]) = (json!({"nodeName": "n1"}), json!({"phase": "Running"}));
+        let objects = [db, last, held, node("True", "2026-03-01T10:00:00Z"), at_ten()];
+        says(&on(&objects, "plan pod/db-1 -n vault"), &["may create Pod/db-1 again"]);
+    }
     for (elsewhere, told) in [(0, "1 comes back"), (1, "may create Pod/agent-a again")] {
         let mut agent = object(kind("DaemonSet"), "agent", json!({}));
         agent["spec"] = json!({"selector": {"matchLabels": {"app": "agent"}}});
@@ -661,6 +673,48 @@ fn not_every_controller_that_stays_makes_it_again() {
         own["metadata"]["ownerReferences"] = controlled(("v1", "Service"), "web")["ownerReferences"].clone();
         let ran = on(&[web, own], "plan endpointslice/web-x -n vault");
         assert_eq!(ran.out.contains("1 comes back"), comes_back, "{ran}");
+    }
+}
+
+/// R9.44: What limits the pods of a namespace has checked none that was there before, and a ReplicaSet says that its last
+/// pod was refused.
+#[test]
+fn a_pod_that_is_older_than_a_limit_may_not_come_back() {
+    let set = ("apps/v1", "ReplicaSet");
+    let of = |beside: &[Value], conditions: Value| {
+        let mut web = object(set, "web", json!({}));
+        web["spec"] = json!({"replicas": 1, "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}});
+        web["status"] = json!({ "replicas": 1, "conditions": conditions });
+        let mut pod = object(("v1", "Pod"), "web-a", controlled(set, "web"));
+        pod["spec"] = json!({"nodeName": "n1", "containers": [{"name": "c", "image": "i"}]});
+        pod["status"] = json!({"phase": "Running"});
+        on(&[&[web, pod, node("True", "2026-03-01T10:00:00Z")], beside].concat(), "plan pod/web-a -n vault")
+    };
+    let later = |kind: (&str, &str), name: &str, spec: Value| {
+        let mut later = object(kind, name, json!({"creationTimestamp": "2026-02-01T00:00:00Z"}));
+        later["spec"] = spec;
+        later
+    };
+    let quota = |hard: Value| vec![later(("v1", "ResourceQuota"), "q", json!({ "hard": hard }))];
+    let range = vec![later(("v1", "LimitRange"), "l", json!({"limits": [{"type": "Container", "min": {"cpu": "1"}}]}))];
+    let [mut policy, binding] = approval("pods");
+    policy["spec"]["matchConstraints"]["resourceRules"][0]["operations"] = json!(["CREATE"]);
+    policy["spec"]["validations"] = json!([{"expression": "has(object.metadata.labels)"}]);
+    let younger = |mut it: Value| {
+        it["metadata"]["creationTimestamp"] = json!("2026-02-01T00:00:00Z");
+        it
+    };
+    let policies = vec![policy, younger(binding)];
+    let failing = json!([{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}]);
+    for (beside, conditions, told) in [
+        (vec![], json!([]), "1 comes back"),
+        (quota(json!({"pods": "9"})), json!([]), "1 comes back"),
+        (quota(json!({"requests.cpu": "9"})), json!([]), "may create Pod/web-a again"),
+        (range, json!([]), "may create Pod/web-a again"),
+        (policies, json!([]), "may create Pod/web-a again"),
+        (vec![], failing, "may create Pod/web-a again"),
+    ] {
+        says(&of(&beside, conditions), &[told]);
     }
 }
 

@@ -225,15 +225,16 @@ fn what_is_in_use_names_its_users() {
         address,
         global(object(("v1", "Node"), "n1", json!({}))),
     ];
-    for (target, user) in [
-        ("volumeattributesclass/gold", "PersistentVolumeClaim/data"),
-        ("pv/pv1", "PersistentVolumeClaim/data"),
-        ("resourceclaim/gpu -n vault", "Pod/train"),
-        ("servicecidr/more", "IPAddress/10.96.7.7"),
+    for (target, verdict, user) in [
+        ("volumeattributesclass/gold", "WAITS: ", "PersistentVolumeClaim/data"),
+        ("pv/pv1", "WAITS: ", "PersistentVolumeClaim/data"),
+        ("resourceclaim/gpu -n vault", "WAITS: ", "Pod/train"),
+        // Nothing deletes an address but what deletes its Service.
+        ("servicecidr/more", "STUCK: ", "IPAddress/10.96.7.7"),
     ] {
-        says(&on(&objects, &format!("explain {target}")), &["WAITS: ", user]);
+        says(&on(&objects, &format!("explain {target}")), &[verdict, user]);
         says(&on(&objects, &format!("doctor {target}")), &["waits for", user]);
-        says(&on(&objects, &format!("plan {target}")), &["WAITS: ", user]);
+        says(&on(&objects, &format!("plan {target}")), &[verdict, user]);
     }
 }
 

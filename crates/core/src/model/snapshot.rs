@@ -201,6 +201,12 @@ impl Snapshot {
         self.locate(resource, namespace, name).map_or_else(|presence| presence, |at| self.look_up(at))
     }
 
+    /// Whether an object was created after another one, as far as that is known.
+    pub(crate) fn is_younger(&self, object: ObjectId, than: ObjectId) -> bool {
+        let [created, before] = [object, than].map(|id| self.object(id).created);
+        before.is_some() && created > before
+    }
+
     /// The claim that a volume names, in whatever state; `Unknown` also if the volume's facts weren't read, or name none.
     pub(crate) fn claim_of(&self, volume: ObjectId) -> Presence {
         let named = self.facts.volume(volume).and_then(VolumeFacts::claim_name);

@@ -12,6 +12,7 @@ use crate::model::{
 };
 
 use super::{
+    blocked_by::is_removed_by_controller_manager,
     built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS},
     context::SimContext,
     controllers::is_unseen,
@@ -447,20 +448,27 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
 
     /// Whether its namespace allows too little: more than a ResourceQuota allows is used of what such an object needs,
     /// because it was lowered; how much of that the delete sets free is not counted. Or a LimitRange allows less than
-    /// the pods of its controller ask for.
+    /// the pods of its controller ask for. Either may also have come after a pod, which nothing has checked then.
     fn is_refused_beside(&self, object: ObjectId, controller: ObjectId) -> bool {
         let (snapshot, namespace) = (self.context.snapshot, self.object(object).namespace);
-        let asked = snapshot.facts.workload(controller).and_then(|facts| facts.asks.as_deref());
-        let asked = asked.filter(|_| self.is(object, "", "Pod"));
-        let kinds = [Some("ResourceQuota"), asked.map(|_| "LimitRange")].into_iter().flatten();
+        let is_pod = self.is(object, "", "Pod");
+        let above = snapshot.facts.workload(controller).filter(|_| is_pod);
+        let asked = above.and_then(|facts| facts.asks.as_deref());
+        let kinds = [Some("ResourceQuota"), is_pod.then_some("LimitRange")].into_iter().flatten();
         let kinds = kinds.filter_map(|kind| snapshot.resources.by_group_kind("", kind));
         let all = kinds.flat_map(|kind| self.context.of_resource(kind));
-        let mut is_refused = false;
+        let mut is_refused = above.is_some_and(|facts| facts.fails_to_create);
         for id in all.filter(|id| self.object(**id).namespace == namespace) {
             match snapshot.facts.get(*id) {
                 _ if self.end.survival(*id) != Survival::Survives => {}
-                Some(Fact::Quota(facts)) => is_refused |= facts.limits(self.resource(object)),
-                Some(Fact::LimitRange(facts)) => is_refused |= asked.is_some_and(|asked| facts.refuses(asked)),
+                Some(Fact::Quota(facts)) => {
+                    let demands = is_pod && facts.demands && snapshot.is_younger(*id, object);
+                    is_refused |= demands || facts.limits(self.resource(object));
+                }
+                Some(Fact::LimitRange(facts)) => {
+                    let refuses = asked.is_some_and(|asked| facts.refuses(asked));
+                    is_refused |= refuses || snapshot.is_younger(*id, object);
+                }
                 Some(_) => {}
                 None => {
                     self.needs.borrow_mut().facts.insert(*id);
@@ -521,7 +529,9 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         if self.is(controller, "apps", "StatefulSet") {
             let ordinal = self.ordinal(pod)?;
             let place = ordinal.checked_sub(facts.first_ordinal)?;
-            let waits = !facts.parallel && self.first_unready(controller).is_some_and(|unready| unready < ordinal);
+            let waits = !facts.parallel && self.first_unready(controller).is_some_and(|unready| unready < ordinal)
+                // Nor does it make a pod whose claim is being deleted (stateful_pod_control.go).
+                || context.claims_of_pod(pod).any(|claim| self.is_held(claim));
             let made = if waits { Recreation::Possible } else { Recreation::Certain };
             return Some(made).filter(|_| (0..wanted).contains(&place));
         }
@@ -563,14 +573,25 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             let facts = |pod: ObjectId| context.snapshot.facts.pod(pod);
             let pods = context.graph.dependents(set.into()).iter().copied();
             let pods = pods.filter(|pod| context.built_in.pods == Some(self.object(*pod).resource));
-            let pods = pods.filter(|pod| self.end.survival(*pod) == Survival::Survives);
+            let (left, leaving): (Vec<ObjectId>, Vec<ObjectId>) =
+                pods.partition(|pod| self.end.survival(*pod) == Survival::Survives);
+            let leaving = leaving.into_iter().filter(|pod| self.is_held(*pod));
+            let pods = left.into_iter();
             let (read, unread): (Vec<ObjectId>, Vec<ObjectId>) = pods.partition(|pod| facts(*pod).is_some());
             self.needs.borrow_mut().facts.extend(&unread);
             let is_ready = |pod: ObjectId| facts(pod).is_some_and(PodFacts::is_ready);
-            let unready = read.into_iter().filter(|pod| !is_ready(*pod)).chain(unread);
+            let unready = read.into_iter().filter(|pod| !is_ready(*pod)).chain(unread).chain(leaving);
             unready.filter_map(|pod| self.ordinal(pod)).min()
         };
         *self.unready.borrow_mut().entry(set).or_insert_with(find)
+    }
+
+    /// Whether an object stays Terminating: at the end of the delete, or because of a finalizer that it had before.
+    fn is_held(&self, object: ObjectId) -> bool {
+        let (snapshot, found) = (self.context.snapshot, self.object(object));
+        let mut finalizers = found.finalizers.iter().map(|finalizer| snapshot.text(*finalizer));
+        let is_others = |finalizer| !is_removed_by_controller_manager(finalizer);
+        self.end.stays_terminating(object) || found.terminating() && finalizers.any(is_others)
     }
 
     /// Whether the Node of a pod is deleted, or doesn't exist.

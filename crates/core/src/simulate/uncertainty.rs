@@ -91,7 +91,10 @@ impl Uncertainty {
             },
             Uncertainty::Manager => Row {
                 otherwise: Otherwise::Less,
-                reason: ["depends on whether kube-controller-manager works"; 2],
+                reason: [
+                    "depends on whether kube-controller-manager works",
+                    "depend on whether kube-controller-manager works",
+                ],
                 short: "kube-controller-manager may not work",
                 remark: "kube-controller-manager must work",
                 ..Uncertainty::Assumption.row()

@@ -233,7 +233,8 @@ fn fact() -> impl Strategy<Value = Fact> {
                 Fact::Service(facts::ServiceFacts { kind, cluster_ips, ports, selects, selector })
             }
         ),
-        vec(short(), 0..2).prop_map(|exceeded| Fact::Quota(facts::QuotaFacts { exceeded })),
+        (vec(short(), 0..2), any::<bool>())
+            .prop_map(|(exceeded, demands)| Fact::Quota(facts::QuotaFacts { exceeded, demands })),
         any::<[Option<i64>; 2]>()
             .prop_map(|cpu| Fact::LimitRange(facts::LimitRangeFacts { cpu, memory: [cpu[1], None] })),
         vec((short(), short()), 0..2).prop_map(|labels| {

@@ -226,7 +226,11 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let amount = |of: &str, name: &str| at(object.0, &["status", of, name])?.as_str().and_then(quantity);
             let hard = at(object.0, &["status", "hard"]).and_then(Value::as_object).into_iter().flatten();
             let exceeded = hard.filter(|(name, _)| amount("used", name) > amount("hard", name));
-            Fact::Quota(QuotaFacts { exceeded: exceeded.map(|(name, _)| name.clone()).collect() })
+            let demands = |name: &&str| at(object.0, &["spec", "hard", name]).is_some();
+            Fact::Quota(QuotaFacts {
+                exceeded: exceeded.map(|(name, _)| name.clone()).collect(),
+                demands: QuotaFacts::DEMANDED.iter().any(demands),
+            })
         }
         ("", "LimitRange") => {
             let of = |kind: &str, what: &str| {
@@ -284,6 +288,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 ready,
                 without_status,
                 unattended: object.is_unattended(),
+                fails_to_create: object.conditions().iter().any(|condition| condition.kind == "ReplicaFailure"),
                 paused,
                 revision: object.annotation(OldTemplate::REVISION).and_then(|text| text.parse().ok()),
                 claims,

@@ -123,6 +123,8 @@ sparse! {
         pub limits?: Option<Box<Limits>>,
         /// Whether it is a driver of volumes that deletes files which it keeps by default.
         pub deletes_files?: bool,
+        /// Whether it could not create its last pods (`status.conditions`: ReplicaFailure).
+        pub fails_to_create?: bool,
         /// What its pods name that somebody must have made, and can't be created or started without (R9.44, R9.50).
         pub requires?: Vec<Required>,
         /// How much its pods ask for, if they say it.
@@ -203,10 +205,17 @@ sparse! {
     /// What is used up of a ResourceQuota: `status.used` is more than `status.hard`.
     pub struct QuotaFacts {
         pub exceeded?: Vec<String>,
+        /// Whether each container must say what it needs (kubernetes/kubernetes pkg/quota/v1/evaluator/core/pods.go:
+        /// Constraints).
+        pub demands?: bool,
     }
 }
 
 impl QuotaFacts {
+    /// What a quota can limit only if each container says how much it needs.
+    pub(super) const DEMANDED: [&'static str; 6] =
+        ["cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
+
     /// Whether that may be why no more objects of a resource are created
     /// (kubernetes/kubernetes pkg/quota/v1/evaluator/core/pods.go).
     pub(crate) fn limits(&self, resource: &Resource) -> bool {

@@ -120,7 +120,12 @@ impl Ending for PlanEnd<'_, '_, '_> {
             if called == Called::No || is_gone(policy) || is_gone(binding) {
                 return None;
             }
-            let lacks_parameters = bound.refuses(context, object, |id| !is_gone(id))?.lacks_parameters();
+            let Some(refuses) = bound.refuses(context, object, |id| !is_gone(id)) else {
+                // Nothing shows that it would let such an object pass that was there before.
+                let is_younger = [policy, binding].into_iter().any(|id| context.snapshot.is_younger(id, object));
+                return (is_younger && !bound.mutates).then_some(Recreation::Possible);
+            };
+            let lacks_parameters = refuses.lacks_parameters();
             refused(
                 called,
                 survives(policy) && survives(binding),
