@@ -5,7 +5,7 @@ use crate::{
         Opening, OperationError, ReadScope, Session, TargetConfig,
         apply::{FileFormat, fixed, predict_apply},
         manifests::ManifestFile,
-        targets::TargetError,
+        targets::{TargetArgs, TargetError},
         usage,
     },
     render::{
@@ -23,7 +23,7 @@ use gc_core::{
 };
 
 use super::{
-    args::{GlobalArgs, PlanArgs, SourceArgs, TargetArgs},
+    args::{GlobalArgs, PlanArgs, SourceArgs},
     output::Printer,
     report::{Exit, Report, heading},
 };

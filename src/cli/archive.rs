@@ -6,6 +6,7 @@ use crate::{
     operations::{
         Discovered, LiveSession, OperationError, ReadScope,
         archive::{ArchiveConfig, Archived, Archiving, archive, of_content},
+        targets::TargetArgs,
     },
     render::{escape::visible, words::plural},
 };
@@ -17,7 +18,7 @@ use gc_core::{
 };
 
 use super::{
-    args::{ArchiveArgs, GlobalArgs, TargetArgs},
+    args::{ArchiveArgs, GlobalArgs},
     connection::ConnectionArgs,
     report::{Report, heading},
 };

@@ -5,12 +5,14 @@ use std::{path::PathBuf, sync::Arc};
 use clap::{Args, ValueEnum, ValueHint, builder::NonEmptyStringValueParser};
 
 use crate::{
-    operations::{OperationError, predict::NamedGates, unread::AllowIncomplete, usage},
+    operations::{
+        OperationError, hold::CancelConfig, predict::NamedGates, restore::RestoreRequest, targets::TargetArgs,
+        unread::AllowIncomplete, usage,
+    },
     render::{document::TemplateOptions, output::Format},
 };
 use gc_cluster::{act::Mode, bounded::parse_size};
 use gc_core::{
-    command_line::is_label,
     model::effects::Severity,
     plan::{EffectClass, VerdictResult},
     server::Propagation,
@@ -76,72 +78,6 @@ pub struct SourceArgs {
     #[arg(long, requires = "from", value_name = "SIZE", value_parser = parse_size, default_value = DEFAULT_MAX_INPUT,
         hide_short_help = true)]
     pub max_input: u64,
-}
-
-/// The flags and arguments that select objects, as in kubectl.
-#[derive(Clone, Debug, Default, Args)]
-pub struct TargetArgs {
-    /// TYPE/NAME..., TYPE NAME..., or TYPE[,TYPE...] with -l, --field-selector or --all
-    #[arg(value_name = "TARGET")]
-    pub targets: Vec<String>,
-    /// Objects of the TYPE whose labels match, as in kubectl
-    #[arg(short = 'l', long, value_name = "LABELS", help_heading = "Targets", allow_hyphen_values = true)]
-    pub selector: Option<String>,
-    /// Objects of the TYPE whose fields match, as in kubectl
-    #[arg(long, value_name = "FIELDS", help_heading = "Targets", hide_short_help = true)]
-    pub field_selector: Option<String>,
-    /// Every object of the TYPE
-    #[arg(long, help_heading = "Targets")]
-    pub all: bool,
-    /// The objects named in a manifest: a file, a pattern such as '*.yaml', a folder or -; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "MANIFEST,…", value_delimiter = ',', help_heading = "Targets")]
-    pub filenames: Vec<String>,
-    /// The objects that kubectl kustomize makes of a folder
-    #[arg(
-        short,
-        long,
-        value_name = "FOLDER",
-        help_heading = "Targets",
-        conflicts_with = "filenames",
-        hide_short_help = true
-    )]
-    pub kustomize: Option<String>,
-    /// Look for manifests in sub-folders too
-    #[arg(short = 'R', long, requires = "filenames", help_heading = "Targets", hide_short_help = true)]
-    pub recursive: bool,
-    /// In all namespaces
-    #[arg(short = 'A', long, help_heading = "Targets")]
-    pub all_namespaces: bool,
-    /// Whether to skip targets that do not exist; set by the flag of the one command that has it.
-    #[arg(skip)]
-    pub ignore_not_found: bool,
-    /// Whether a TYPE alone means all of its objects; set by commands that only show them.
-    #[arg(skip)]
-    pub type_alone: bool,
-}
-
-impl TargetArgs {
-    /// Whether objects are named or chosen by TYPE.
-    pub fn any(&self) -> bool {
-        !self.targets.is_empty() || self.names_manifests()
-    }
-
-    /// Whether `--all` or a selector chooses among the objects of a TYPE.
-    pub fn selects(&self) -> bool {
-        let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
-        self.all || given(&self.selector) || given(&self.field_selector)
-    }
-
-    /// Like kubectl get, for commands that show what there is of a type, and that may be nothing.
-    pub fn to_be_shown(&self) -> Self {
-        let by_type = self.selects() || matches!(self.targets.as_slice(), [one] if !one.contains('/'));
-        TargetArgs { type_alone: true, ignore_not_found: by_type, ..self.clone() }
-    }
-
-    /// Whether manifests name the objects.
-    pub fn names_manifests(&self) -> bool {
-        !self.filenames.is_empty() || self.kustomize.is_some()
-    }
 }
 
 /// The flags of every command that has `-o`, except `archive` and `snapshot`.
@@ -417,18 +353,8 @@ pub struct ConsentArgs {
     back, or its delete had gone on."
 )]
 pub struct CancelArgs {
-    /// TYPE/NAME..., or TYPE NAME...: what was deleted with --hold, or its Secret
-    #[arg(value_name = "TARGET", required = true)]
-    pub targets: Vec<String>,
-    /// Where the Secrets of cluster-scoped TARGETs are; without it all namespaces
-    #[arg(long, value_name = "NAMESPACE")]
-    pub hold_namespace: Option<String>,
-    /// If another object has the name by now, make it the owner of the dependents
-    #[arg(long)]
-    pub use_existing: bool,
-    /// Go on even if something that could not be read may contain dependents
-    #[arg(long)]
-    pub allow_incomplete: bool,
+    #[command(flatten)]
+    pub config: CancelConfig,
     /// Only show what would happen
     #[arg(long)]
     pub dry_run: bool,
@@ -485,18 +411,8 @@ pub struct RestoreArgs {
     /// A file written by archive or delete --archive
     #[arg(value_name = "ARCHIVE")]
     pub archive: std::path::PathBuf,
-    /// Only these objects and what is theirs: TYPE/NAME, or TYPE NAME…; ns/NAME is all that was in it
-    #[arg(value_name = "TARGET")]
-    pub targets: Vec<String>,
-    /// Also restore objects that a restored controller recreates
-    #[arg(long)]
-    pub all: bool,
-    /// Restore what was in namespace OLD into NEW; may be repeated. With one namespace, -n NEW does the same
-    #[arg(long, value_name = "OLD=NEW", value_parser = namespace_pair)]
-    pub namespace_map: Vec<(String, String)>,
-    /// With -n or --namespace-map: also restore what is cluster-scoped, under the same names
-    #[arg(long)]
-    pub cluster_scoped: bool,
+    #[command(flatten)]
+    pub request: RestoreRequest,
     #[command(flatten)]
     pub consent: ConsentArgs,
     /// Output format
@@ -506,14 +422,6 @@ pub struct RestoreArgs {
     pub printing: PrintArgs,
     #[command(flatten)]
     pub role: RoleArgs,
-}
-
-/// Reads `OLD=NEW`.
-fn namespace_pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((from, to)) if is_label(from) && is_label(to) => Ok((from.to_owned(), to.to_owned())),
-        _ => Err("give the names of two namespaces: OLD=NEW".to_owned()),
-    }
 }
 
 /// Find problems with owners and deletions, and how to fix them

@@ -34,13 +34,7 @@ pub(super) fn run(global: &GlobalArgs, args: &CancelArgs) -> Result<Report, Oper
 
 /// What the arguments ask for.
 pub(super) fn config(global: &GlobalArgs, args: &CancelArgs) -> CancelConfig {
-    CancelConfig {
-        targets: args.targets.clone(),
-        namespace: global.connection.namespace().map(str::to_owned),
-        hold_namespace: args.hold_namespace.clone(),
-        use_existing: args.use_existing,
-        allow_incomplete: args.allow_incomplete,
-    }
+    CancelConfig { namespace: global.connection.namespace().map(str::to_owned), ..args.config.clone() }
 }
 
 /// Takes back what was just held, with the user's consent.

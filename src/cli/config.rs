@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    operations::targets::{TargetQuery, TargetWords},
+    operations::targets::{TargetArgs, TargetQuery},
     operations::{ClusterConfig, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig, usage},
     render::picture::ObjectCommands,
 };
@@ -15,7 +15,7 @@ use gc_core::{
 };
 
 use super::{
-    args::{GlobalArgs, SourceArgs, TargetArgs},
+    args::{GlobalArgs, SourceArgs},
     connection::ConnectionArgs,
     progress::ReadProgress,
 };
@@ -98,20 +98,10 @@ impl GlobalArgs {
     /// # Errors
     /// Invalid arguments, or manifests that can't be read.
     pub(super) fn targets(&self, args: &TargetArgs) -> Result<TargetConfig, OperationError> {
-        let words = TargetWords {
-            targets: args.targets.clone(),
-            selector: args.selector.clone(),
-            field_selector: args.field_selector.clone(),
-            all: args.all,
-            type_alone: args.type_alone,
-            filenames: args.filenames.clone(),
-            kustomize: args.kustomize.clone(),
-            recursive: args.recursive,
-        };
         // As in kubectl, --all-namespaces overrides --namespace.
         let namespace = self.connection.namespace().filter(|_| !args.all_namespaces);
         Ok(TargetConfig {
-            query: TargetQuery::parse(&words)?,
+            query: TargetQuery::parse(args)?,
             namespace: namespace.map(str::to_owned),
             all_namespaces: args.all_namespaces,
             ignore_not_found: args.ignore_not_found,

@@ -8,7 +8,7 @@ use crate::{
         evidence::read_evidence,
         examine::{Examination, ExaminationScope, Named},
         signals::SystemClock,
-        targets::{Missing, TargetError, Why},
+        targets::{Missing, TargetArgs, TargetError, Why},
         usage,
     },
     render::{escape::visible, explain::ExplainView, output::Format},
@@ -22,7 +22,7 @@ use gc_core::{
 
 use super::{
     archive,
-    args::{ExplainArgs, GlobalArgs, SourceArgs, TargetArgs},
+    args::{ExplainArgs, GlobalArgs, SourceArgs},
     output::Printer,
     report::{Exit, Report, describe_error, heading},
     screen::{AtOnce, found},

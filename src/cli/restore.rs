@@ -68,13 +68,7 @@ pub(super) fn objects(archive: &Archive) -> Result<Vec<Archived>, OperationError
 
 /// What the arguments ask for.
 pub(super) fn request(global: &GlobalArgs, args: &RestoreArgs) -> RestoreRequest {
-    RestoreRequest {
-        all: args.all,
-        targets: args.targets.clone(),
-        namespace: global.connection.namespace().map(str::to_owned),
-        namespaces: args.namespace_map.iter().cloned().collect(),
-        cluster_scoped: args.cluster_scoped,
-    }
+    RestoreRequest { namespace: global.connection.namespace().map(str::to_owned), ..args.request.clone() }
 }
 
 /// The command that runs this restore again, on the same cluster.
@@ -83,13 +77,14 @@ fn again(global: &GlobalArgs, args: &RestoreArgs) -> ShellCommand {
     if let Some(namespace) = global.connection.namespace() {
         command = command.arg(format!("--namespace={namespace}"));
     }
-    for (from, to) in &args.namespace_map {
+    let RestoreRequest { namespace_map, all, cluster_scoped, targets, .. } = &args.request;
+    for (from, to) in namespace_map {
         command = command.arg(format!("--namespace-map={from}={to}"));
     }
-    for (flag, given) in [("--all", args.all), ("--cluster-scoped", args.cluster_scoped)] {
+    for (flag, given) in [("--all", *all), ("--cluster-scoped", *cluster_scoped)] {
         command = if given { command.arg(flag) } else { command };
     }
-    command.file(&args.archive.display().to_string()).args(args.targets.iter().cloned())
+    command.file(&args.archive.display().to_string()).args(targets.iter().cloned())
 }
 
 /// Prints a restore.

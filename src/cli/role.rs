@@ -11,7 +11,7 @@ use crate::operations::{
     predict::{PlanOptions, predict},
     restore::Restore,
     rights::{self, Rights, rule},
-    targets::KeepQuery,
+    targets::{KeepQuery, TargetArgs},
     usage,
 };
 use gc_cluster::{
@@ -27,7 +27,7 @@ use gc_core::{
 
 use super::{
     archive::targets_and_file,
-    args::{GlobalArgs, PropagationArgs, TargetArgs},
+    args::{GlobalArgs, PropagationArgs},
     cancel,
     commands::Command,
     delete::DeleteArgs,

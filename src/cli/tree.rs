@@ -5,7 +5,11 @@ use std::time::Duration;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError, usage},
+    operations::{
+        Discovered, LiveSession, OperationError, ReadScope, Session,
+        targets::{TargetArgs, TargetError},
+        usage,
+    },
     render::{
         header::describe_statuses,
         tree::{LabelColumns, TreeView},
@@ -22,7 +26,7 @@ use gc_core::{
 };
 
 use super::{
-    args::{GlobalArgs, TargetArgs, TreeArgs},
+    args::{GlobalArgs, TreeArgs},
     output::Printer,
     report::{Report, heading},
     screen::{Screen, end_on_interrupt},

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -145,18 +146,23 @@ pub(super) fn lost_owners(snapshot: &Snapshot, whole: &Value) -> Vec<String> {
 const ROUNDS: usize = 4;
 
 /// What to take back, and how.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct CancelConfig {
-    /// `TYPE/NAME…` or `TYPE NAME…`
+    /// TYPE/NAME..., or TYPE NAME...: what was deleted with --hold, or its Secret
+    #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
-    /// `-n`
-    pub namespace: Option<String>,
-    /// Where the Secrets of cluster-scoped objects are; `None`: in any namespace.
+    /// Where the Secrets of cluster-scoped TARGETs are; without it all namespaces
+    #[arg(long, value_name = "NAMESPACE")]
     pub hold_namespace: Option<String>,
-    /// Whether dependents may get another object of the name as their owner.
+    /// If another object has the name by now, make it the owner of the dependents
+    #[arg(long)]
     pub use_existing: bool,
-    /// Whether to go on although resources that could not be read may contain dependents.
+    /// Go on even if something that could not be read may contain dependents
+    #[arg(long)]
     pub allow_incomplete: bool,
+    /// `-n`
+    #[arg(skip)]
+    pub namespace: Option<String>,
 }
 
 /// Deletes that are to be taken back.

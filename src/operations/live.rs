@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use clap::Args;
 use rustc_hash::FxHashMap;
 use tokio::{runtime::Runtime, sync::watch};
 
@@ -211,17 +212,30 @@ pub struct SweepResult {
     pub failing: Vec<(Identity, String)>,
 }
 
-/// How much a pass may load the API server, and how long it may take.
-#[derive(Clone, Copy, Debug)]
+/// How much a sweep may load the API server and this machine, and how long a pass may take.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Load")]
 pub struct SweepLoad {
-    /// How many objects are worked on at once.
-    pub workers: usize,
-    /// Requests per second; zero: no limit.
+    /// How many objects to process at once
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "dry_run", hide_short_help = true,
+        value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub workers: u16,
+    /// Limit of requests per second; 0: no limit. Watches do not count
+    #[arg(long, value_name = "N", default_value_t = 50.0, conflicts_with = "dry_run", hide_short_help = true,
+        value_parser = per_second)]
     pub qps: f64,
-    /// The most requests at once after a pause.
+    /// How many requests may be sent at once after a pause
+    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "dry_run", hide_short_help = true,
+        value_parser = clap::value_parser!(u32).range(1..))]
     pub burst: u32,
-    /// How long the pass may take; `None`: no limit.
+    /// How long a pass may take; `None`: no limit.
+    #[arg(skip)]
     pub timeout: Option<Duration>,
+}
+
+fn per_second(text: &str) -> Result<f64, &'static str> {
+    let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate >= 0.0);
+    rate.ok_or("give a number of requests per second, such as 50 or 0.5, or 0 for no limit")
 }
 
 impl LiveSession {

@@ -1,6 +1,7 @@
 //! The use cases: what a command does between its checked arguments and its output.
 //!
-//! They know no command-line parser and no terminal: questions, progress and time are inputs.
+//! They read no command line and know no terminal: questions, progress and time are inputs. What is asked of them may
+//! say itself which arguments it is given as.
 
 pub mod account;
 pub mod apply;
@@ -32,11 +33,13 @@ pub use session::{DumpSession, Session, Source};
 mod tests {
     use std::{fs, path::Path};
 
-    /// No file names anything that parses a command line or drives a terminal.
+    /// No file names anything that reads a command line or drives a terminal.
     #[test]
     fn no_command_line_and_no_terminal() {
         let forbidden = [
-            "clap",
+            "Parser",
+            "Subcommand",
+            "ArgMatches",
             "dialoguer",
             "indicatif",
             "owo_colors",

@@ -3,8 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use clap::Args;
+
 use gc_cluster::act::{Access, Mode, restore};
 use gc_core::{
+    command_line::is_label,
     model::{Gap, Mapping, Resource, Resources},
     progress::{self, Work},
     restore::{
@@ -184,18 +187,31 @@ fn wanted(plan: &RestorePlan, resources: &Resources, foreseen: &[Restored]) -> B
 }
 
 /// What the user asks for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct RestoreRequest {
-    /// `--all`
-    pub all: bool,
-    /// TYPE/NAME, or TYPE NAME…
+    /// Only these objects and what is theirs: TYPE/NAME, or TYPE NAME…; ns/NAME is all that was in it
+    #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
-    /// `-n`
-    pub namespace: Option<String>,
-    /// `--namespace-map`
-    pub namespaces: NamespaceMap,
-    /// `--cluster-scoped`
+    /// Also restore objects that a restored controller recreates
+    #[arg(long)]
+    pub all: bool,
+    /// Restore what was in namespace OLD into NEW; may be repeated. With one namespace, -n NEW does the same
+    #[arg(long, value_name = "OLD=NEW", value_parser = namespace_pair)]
+    pub namespace_map: Vec<(String, String)>,
+    /// With -n or --namespace-map: also restore what is cluster-scoped, under the same names
+    #[arg(long)]
     pub cluster_scoped: bool,
+    /// `-n`
+    #[arg(skip)]
+    pub namespace: Option<String>,
+}
+
+/// Reads `OLD=NEW`.
+fn namespace_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((from, to)) if is_label(from) && is_label(to) => Ok((from.to_owned(), to.to_owned())),
+        _ => Err("give the names of two namespaces: OLD=NEW".to_owned()),
+    }
 }
 
 impl RestoreRequest {
@@ -246,7 +262,8 @@ impl RestoreRequest {
     fn one_namespace(&self, target: &str, matching: &[(ItemId, &Archived)]) -> Result<Vec<ItemId>, OperationError> {
         let namespaces: BTreeSet<&str> = matching.iter().map(|(_, object)| object.place.namespace.as_str()).collect();
         let wanted = |namespace: &&&str| {
-            self.namespace.as_deref() == Some(**namespace) || self.namespaces.contains_key(**namespace)
+            self.namespace.as_deref() == Some(**namespace)
+                || self.namespace_map.iter().any(|(from, _)| from == **namespace)
         };
         let mut clear = namespaces.iter().filter(wanted);
         let chosen = match (namespaces.len(), clear.next(), clear.next()) {
@@ -270,7 +287,7 @@ impl RestoreRequest {
         let has =
             if all.is_empty() { "none in any namespace".to_owned() } else { format!("some in {}", all.join(", ")) };
         if let Some(into) = &self.namespace {
-            if !self.namespaces.is_empty() {
+            if !self.namespace_map.is_empty() {
                 return usage("-n and --namespace-map both say where to: use one of them");
             }
             return match all.as_slice() {
@@ -283,14 +300,15 @@ impl RestoreRequest {
                 )),
             };
         }
-        for (from, to) in &self.namespaces {
+        let map: NamespaceMap = self.namespace_map.iter().cloned().collect();
+        for (from, to) in &map {
             if !namespaces.contains(from.as_str()) {
                 return usage(format!(
                     "--namespace-map={from}={to}: no object to be restored was in {from}; the archive has {has}"
                 ));
             }
             let other = |namespace: &&&str| {
-                let goes_to = self.namespaces.get(**namespace).map_or(**namespace, String::as_str);
+                let goes_to = map.get(**namespace).map_or(**namespace, String::as_str);
                 **namespace != from && goes_to == to
             };
             if let Some(other) = namespaces.iter().find(other) {
@@ -300,7 +318,7 @@ impl RestoreRequest {
                 ));
             }
         }
-        Ok(self.namespaces.clone())
+        Ok(map)
     }
 }
 
@@ -397,7 +415,7 @@ mod tests {
         let request = RestoreRequest {
             targets: targets.iter().map(|target| (*target).to_owned()).collect(),
             namespace: namespace.map(str::to_owned),
-            namespaces: map.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect(),
+            namespace_map: map.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect(),
             ..RestoreRequest::default()
         };
         let resources = well_known::served();

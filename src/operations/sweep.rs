@@ -144,7 +144,8 @@ impl SweepPass {
             (None, Some(namespace)) => Limit::Namespace(namespace.clone()),
             (None, None) => Limit::None,
         };
-        let settings = Settings { workers: load.workers, trust_missing_apis: self.rules.trust_missing_apis, limit };
+        let settings =
+            Settings { workers: load.workers.into(), trust_missing_apis: self.rules.trust_missing_apis, limit };
         self.session.hear_interrupts();
         self.session.sweep(course, settings, load, self.rules.assume, observer)
     }

@@ -12,12 +12,13 @@ use clap::Args;
 
 use crate::{
     operations::{
-        ClusterConfig, OperationError, TargetConfig,
+        OperationError, TargetConfig,
         approve::{Approval, OnMissed, Policy, Proposal as _, Question, Terminal as _, View, approve},
         archive::Archiving,
         delete::{CarryOut, Delete, DeleteConfig, DeletePlan, DependentsTried, HeldTarget, HoldConfig, Objection},
         predict::PlanResult,
         signals::SystemClock,
+        targets::TargetArgs,
         unread::AllowIncomplete,
         usage,
     },
@@ -42,7 +43,7 @@ use gc_core::{
 use super::{
     args::{
         AssumeArgs, ConsentArgs, GateArgs, GlobalArgs, GraceArgs, KeepArgs, OpenArgs, PropagationArgs, RoleArgs,
-        TargetArgs, grace_period,
+        grace_period,
     },
     connection::time_of,
     follow::FollowReporter,
@@ -54,9 +55,9 @@ use super::{
 
 /// Shows the plan, asks, deletes, and follows the cascade.
 pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, OperationError> {
-    let Checked { cluster, targets, delete, timeout } = check(global, args)?;
-    let delete = DeleteConfig { asks: !args.consent.yes && StdTerminal.can_ask(), ..delete };
-    let mut delete = Delete::open(&cluster, &targets, delete)?;
+    let (targets, timeout) = check(global, args)?;
+    let config = DeleteConfig { asks: !args.consent.yes && StdTerminal.can_ask(), ..delete_config(args)? };
+    let mut delete = Delete::open(&global.cluster()?, &targets, config)?;
     if delete.config.dry_run {
         let (mut notes, view) = (Vec::new(), DeleteReport { global, args });
         let mut report = match delete.plan(&mut notes)? {
@@ -442,20 +443,12 @@ pub struct DeleteArgs {
     pub role: RoleArgs,
 }
 
-/// A checked command line.
-struct Checked {
-    pub cluster: ClusterConfig,
-    pub targets: TargetConfig,
-    pub delete: DeleteConfig,
-    /// How long to follow the cascade; `None`: to the end.
-    pub timeout: Option<Duration>,
-}
-
+/// The targets, and how long to follow the cascade; `None`: to the end.
+///
 /// # Errors
 /// Invalid arguments, or a combination that can't work on any cluster.
-fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, OperationError> {
-    let named = args.targets.any();
-    if !named {
+fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<(TargetConfig, Option<Duration>), OperationError> {
+    if !args.targets.any() {
         return usage("no TARGET: give TYPE/NAME, TYPE NAME, TYPE with -l or --all, or -f MANIFEST");
     }
     let timeout = time_of("--timeout", &args.timeout)?;
@@ -465,9 +458,8 @@ fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, OperationErr
     // As in kubectl: with --all or a selector, it is fine if no object matches.
     let chooses = args.targets.all || args.targets.selector.is_some() || args.targets.field_selector.is_some();
     let ignore_not_found = args.ignore_not_found || chooses;
-    let delete = delete_config(args)?;
     let targets = TargetArgs { ignore_not_found, ..args.targets.clone() };
-    Ok(Checked { cluster: global.cluster()?, targets: global.targets(&targets)?, delete, timeout })
+    Ok((global.targets(&targets)?, timeout))
 }
 
 /// How to delete.

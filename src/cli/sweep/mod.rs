@@ -19,6 +19,7 @@ use crate::{
         approve::{Approval, OnMissed, Policy, Question, View, approve},
         live::{SweepLoad, SweepResult},
         sweep::{SweepPass, SweepPlan, SweepRules, limit, refusal},
+        targets::TargetArgs,
         usage,
     },
     render::{
@@ -42,7 +43,7 @@ use gc_core::{
 };
 
 use super::{
-    args::{AssumeArgs, GlobalArgs, OpenArgs, SourceArgs, TargetArgs},
+    args::{AssumeArgs, GlobalArgs, OpenArgs, SourceArgs},
     connection::time_of,
     follow::FollowReporter,
     formats::{self, formats},
@@ -177,7 +178,7 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub watching: WatchingArgs,
     #[command(flatten)]
-    pub load: LoadArgs,
+    pub load: SweepLoad,
     #[command(flatten)]
     pub source: SourceArgs,
 }
@@ -226,29 +227,6 @@ pub struct WatchingArgs {
     pub metrics_bind_address: Option<String>,
 }
 
-/// The load of `sweep` on the API server and on this machine.
-#[derive(Clone, Copy, Debug, Args)]
-#[command(next_help_heading = "Load")]
-pub struct LoadArgs {
-    /// How many objects to process at once
-    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "dry_run", hide_short_help = true,
-        value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub workers: u16,
-    /// Limit of requests per second; 0: no limit. Watches do not count
-    #[arg(long, value_name = "N", default_value_t = 50.0, conflicts_with = "dry_run", hide_short_help = true,
-        value_parser = per_second)]
-    pub qps: f64,
-    /// How many requests may be sent at once after a pause
-    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "dry_run", hide_short_help = true,
-        value_parser = clap::value_parser!(u32).range(1..))]
-    pub burst: u32,
-}
-
-fn per_second(text: &str) -> Result<f64, &'static str> {
-    let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate >= 0.0);
-    rate.ok_or("give a number of requests per second, such as 50 or 0.5, or 0 for no limit")
-}
-
 /// The configuration of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepConfig {
@@ -275,12 +253,7 @@ impl SweepConfig {
             address.map_err(|why| OperationError::Usage(format!("--metrics-bind-address: {why}")))
         });
         Ok(SweepConfig {
-            load: SweepLoad {
-                workers: usize::from(args.load.workers),
-                qps: args.load.qps,
-                burst: args.load.burst,
-                timeout: time_of("--timeout", &args.timeout)?,
-            },
+            load: SweepLoad { timeout: time_of("--timeout", &args.timeout)?, ..args.load },
             resync,
             metrics: metrics.transpose()?,
         })

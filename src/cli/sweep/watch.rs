@@ -47,7 +47,7 @@ pub(super) fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) 
     let reading = live.connection.clone().also_telling(requests);
     let connection = order.within_limits(live.connection.clone(), &metrics);
     let settings = Settings {
-        workers: order.load.workers,
+        workers: order.load.workers.into(),
         trust_missing_apis: args.trust_missing_apis,
         limit: limit(global, args)?,
     };

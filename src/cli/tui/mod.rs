@@ -16,7 +16,7 @@ use std::{
 };
 
 use crate::{
-    operations::{OperationError, SourceConfig, TargetConfig, delete::Delete, usage},
+    operations::{OperationError, SourceConfig, TargetConfig, delete::Delete, targets::TargetArgs, usage},
     render::escape::visible,
     tui::{Effect, Line, News, Scene, Start, State, lines as lines_of},
 };
@@ -28,7 +28,7 @@ use gc_core::{
 };
 
 use super::{
-    args::{GlobalArgs, SourceArgs, TargetArgs, TuiArgs},
+    args::{GlobalArgs, SourceArgs, TuiArgs},
     commands::{Cli, Command},
     delete::{Approved, Asked, DeleteArgs, ask, delete_config},
     follow::describe,

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     cli::{
-        args::{GlobalArgs, SourceArgs, TargetArgs},
+        args::{GlobalArgs, SourceArgs},
         output::view_of,
         report::{Report, describe_error},
     },
@@ -20,6 +20,7 @@ use crate::{
         examine::{Examination, ExaminationScope, limit},
         predict::{NamedGates, PlanOptions, PlanResult, predict},
         signals::SystemClock,
+        targets::TargetArgs,
     },
     render::{
         doctor::DoctorView,

@@ -1,6 +1,6 @@
 //! What fuzzers call: see [`crate::fuzzing`].
 
-use super::{super::manifests::ManifestFile, FieldSelector, TargetQuery, TargetWords, parse_labels};
+use super::{super::manifests::ManifestFile, FieldSelector, TargetArgs, TargetQuery, parse_labels};
 
 /// Parses a text as everything that names objects.
 pub(crate) fn parse(text: &str) {
@@ -12,7 +12,7 @@ pub(crate) fn parse(text: &str) {
         selector.matches("a", "b");
     }
     let words = || text.split_whitespace().map(str::to_owned).collect();
-    drop(TargetQuery::parse(&TargetWords { targets: words(), ..TargetWords::default() }));
-    drop(TargetQuery::parse(&TargetWords { targets: words(), all: true, ..TargetWords::default() }));
+    drop(TargetQuery::parse(&TargetArgs { targets: words(), ..TargetArgs::default() }));
+    drop(TargetQuery::parse(&TargetArgs { targets: words(), all: true, ..TargetArgs::default() }));
     drop(ManifestFile::parse("manifest", text.to_owned()));
 }

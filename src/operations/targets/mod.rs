@@ -15,6 +15,8 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use clap::Args;
+
 use gc_core::{
     apply::ManifestObject,
     model::{Identity, Mapping, ResourceId, Resources, facts::LabelSelector},
@@ -27,23 +29,70 @@ pub use gc_core::apply::Place;
 pub use resolve::{KeepQuery, KeepTargets};
 pub use selector::{FieldSelector, SelectorError, parse_labels};
 
-/// The arguments that name targets, as typed.
-#[derive(Clone, Debug, Default)]
-pub struct TargetWords {
-    /// `TYPE/NAME…`, `TYPE NAME…` or `TYPE[,TYPE…]`
+/// The flags and arguments that select objects, as in kubectl.
+#[derive(Clone, Debug, Default, Args)]
+pub struct TargetArgs {
+    /// TYPE/NAME..., TYPE NAME..., or TYPE[,TYPE...] with -l, --field-selector or --all
+    #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
-    /// `-l`
+    /// Objects of the TYPE whose labels match, as in kubectl
+    #[arg(short = 'l', long, value_name = "LABELS", help_heading = "Targets", allow_hyphen_values = true)]
     pub selector: Option<String>,
+    /// Objects of the TYPE whose fields match, as in kubectl
+    #[arg(long, value_name = "FIELDS", help_heading = "Targets", hide_short_help = true)]
     pub field_selector: Option<String>,
+    /// Every object of the TYPE
+    #[arg(long, help_heading = "Targets")]
     pub all: bool,
-    /// Whether a TYPE alone means all of its objects.
-    pub type_alone: bool,
-    /// `-f`: manifests, patterns, folders of them, or `-`
+    /// The objects named in a manifest: a file, a pattern such as '*.yaml', a folder or -; may be repeated
+    #[arg(short = 'f', long = "filename", value_name = "MANIFEST,…", value_delimiter = ',', help_heading = "Targets")]
     pub filenames: Vec<String>,
-    /// `-k`: a folder for `kubectl kustomize`
+    /// The objects that kubectl kustomize makes of a folder
+    #[arg(
+        short,
+        long,
+        value_name = "FOLDER",
+        help_heading = "Targets",
+        conflicts_with = "filenames",
+        hide_short_help = true
+    )]
     pub kustomize: Option<String>,
-    /// `-R`
+    /// Look for manifests in sub-folders too
+    #[arg(short = 'R', long, requires = "filenames", help_heading = "Targets", hide_short_help = true)]
     pub recursive: bool,
+    /// In all namespaces
+    #[arg(short = 'A', long, help_heading = "Targets")]
+    pub all_namespaces: bool,
+    /// Whether to skip targets that do not exist; set by the flag of the one command that has it.
+    #[arg(skip)]
+    pub ignore_not_found: bool,
+    /// Whether a TYPE alone means all of its objects; set by commands that only show them.
+    #[arg(skip)]
+    pub type_alone: bool,
+}
+
+impl TargetArgs {
+    /// Whether objects are named or chosen by TYPE.
+    pub fn any(&self) -> bool {
+        !self.targets.is_empty() || self.names_manifests()
+    }
+
+    /// Whether `--all` or a selector chooses among the objects of a TYPE.
+    pub fn selects(&self) -> bool {
+        let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+        self.all || given(&self.selector) || given(&self.field_selector)
+    }
+
+    /// Like kubectl get, for commands that show what there is of a type, and that may be nothing.
+    pub fn to_be_shown(&self) -> Self {
+        let by_type = self.selects() || matches!(self.targets.as_slice(), [one] if !one.contains('/'));
+        TargetArgs { type_alone: true, ignore_not_found: by_type, ..self.clone() }
+    }
+
+    /// Whether manifests name the objects.
+    pub fn names_manifests(&self) -> bool {
+        !self.filenames.is_empty() || self.kustomize.is_some()
+    }
 }
 
 /// A query, with types as typed.
@@ -309,7 +358,7 @@ impl TypedQuery {
 
 impl TargetQuery {
     /// Parses the arguments, and reads the manifests of `-f`; `None` if they name no target.
-    pub fn parse(args: &TargetWords) -> Result<Option<TargetQuery>, TargetError> {
+    pub fn parse(args: &TargetArgs) -> Result<Option<TargetQuery>, TargetError> {
         // As in kubectl, an empty selector selects nothing: an unset variable must not mean "all".
         let labels = given(args.selector.as_deref());
         let fields = given(args.field_selector.as_deref());
@@ -319,7 +368,7 @@ impl TargetQuery {
         {
             return Err(TargetError::AllAndSelector { flag });
         }
-        if !args.filenames.is_empty() || args.kustomize.is_some() {
+        if args.names_manifests() {
             if let Some(flag) = flag.or(args.all.then_some("--all")) {
                 return Err(TargetError::ManifestAndSelector { flag });
             }

@@ -6,12 +6,12 @@ mod parse;
 mod resolve;
 mod selectors;
 
-use super::{NamespaceChoice, TargetError, TargetQuery, TargetWords, TypedQuery};
+use super::{NamespaceChoice, TargetArgs, TargetError, TargetQuery, TypedQuery};
 use gc_core::model::{ListRecord, Origin, RawObject, Snapshot, SnapshotBuilder, well_known};
 
 /// Splits arguments as a shell would, without quotes.
-fn args(line: &str) -> TargetWords {
-    let mut args = TargetWords::default();
+fn args(line: &str) -> TargetArgs {
+    let mut args = TargetArgs::default();
     let mut words =
         line.split(' ').filter(|word| !word.is_empty()).map(|word| word.replace('_', " ").replace("''", ""));
     while let Some(word) = words.next() {
