@@ -8,8 +8,6 @@ use std::{
 };
 
 use flate2::bufread::MultiGzDecoder;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
-use serde::Deserialize;
 use serde_json::Value;
 
 use gc_cluster::{
@@ -22,68 +20,6 @@ use gc_core::{
 };
 
 use super::OperationError;
-
-/// One entry of an audit log, as far as it matters here (`audit.k8s.io/v1`).
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AuditEvent {
-    kind: String,
-    #[serde(default)]
-    api_version: String,
-    #[serde(default)]
-    stage: String,
-    #[serde(default)]
-    verb: String,
-    #[serde(default, rename = "requestURI")]
-    request_uri: String,
-    user: Option<User>,
-    impersonated_user: Option<User>,
-    object_ref: Option<ObjectRef>,
-    response_status: Option<ResponseStatus>,
-    /// Of any shape: patches are lists.
-    request_object: Option<Value>,
-    response_object: Option<Value>,
-    #[serde(default)]
-    user_agent: String,
-    #[serde(default)]
-    request_received_timestamp: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct User {
-    #[serde(default)]
-    username: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct ObjectRef {
-    api_group: String,
-    resource: String,
-    namespace: String,
-    name: String,
-    subresource: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct ResponseStatus {
-    code: u16,
-}
-
-/// A `Status` with the uid in its details, or the object; logged at the level RequestResponse.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct DeleteAnswer {
-    details: Option<Uid>,
-    metadata: Option<Uid>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Uid {
-    uid: Option<String>,
-}
 
 /// Reads all records of these files.
 ///
@@ -134,7 +70,7 @@ fn read_audit_log(path: &str, evidence: &mut Evidence) -> Result<(), OperationEr
     };
     let left = Cell::new(LARGEST_SETTING);
     let reader = Limited { reader, left: &left };
-    let entries = serde_json::Deserializer::from_reader(reader).into_iter::<AuditEvent>();
+    let entries = serde_json::Deserializer::from_reader(reader).into_iter::<Value>();
     for (index, entry) in entries.enumerate() {
         left.set(LARGEST_SETTING);
         // The API server may be about to write the last one.
@@ -144,11 +80,12 @@ fn read_audit_log(path: &str, evidence: &mut Evidence) -> Result<(), OperationEr
         let entry = entry.map_err(|error| {
             fails(format!("entry {} is not one of an audit log (audit.k8s.io, JSON lines): {error}", index + 1))
         })?;
-        if entry.kind != "Event" || !entry.api_version.starts_with("audit.k8s.io/") {
-            let found = format!("entry {} is {:?} of {:?}", index + 1, entry.kind, entry.api_version);
+        let (kind, api_version) = (text(&entry["kind"]), text(&entry["apiVersion"]));
+        if kind != "Event" || !api_version.starts_with("audit.k8s.io/") {
+            let found = format!("entry {} is {kind:?} of {api_version:?}", index + 1);
             return Err(fails(format!("{found}: neither an audit log nor an archive")));
         }
-        entry.record(path, evidence);
+        record(&entry, path, evidence);
     }
     Ok(())
 }
@@ -168,51 +105,55 @@ impl<R: Read> Read for Limited<'_, R> {
     }
 }
 
-impl AuditEvent {
-    /// Adds a delete that the API server accepted.
-    fn record(self, source: &str, evidence: &mut Evidence) {
-        let of_collection = self.verb == "deletecollection";
-        if self.verb != "delete" && !of_collection || self.stage != "ResponseComplete" {
-            return;
-        }
-        // Logged at the levels Request and RequestResponse.
-        let body: DeleteOptions = self.request_object.and_then(of_shape).unwrap_or_default();
-        let query = self.request_uri.split_once('?').map_or("", |(_, query)| query);
-        let parameter = |key: &str| {
-            let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-            pairs.find(|(name, _)| *name == key).map(|(_, value)| value.to_owned())
-        };
-        let is_dry_run = body.dry_run.is_some_and(|stages| !stages.is_empty()) || parameter("dryRun").is_some();
-        let accepted = self.response_status.is_some_and(|status| (200..300).contains(&status.code));
-        let Some(object) = self.object_ref.filter(|_| accepted && !is_dry_run) else { return };
-        if !object.subresource.is_empty() || object.name.is_empty() != of_collection {
-            return;
-        }
-        let answer: DeleteAnswer = self.response_object.and_then(of_shape).unwrap_or_default();
-        let answered = [answer.details, answer.metadata].into_iter().flatten().find_map(|uid| uid.uid);
-        let uid = answered.or_else(|| body.preconditions?.uid);
-        let user = self.impersonated_user.or(self.user);
-        let record = RecordedDelete {
-            by: user.map(|user| user.username).filter(|name| !name.is_empty()),
-            time: unix_seconds(&self.request_received_timestamp),
-            propagation: body.propagation_policy.or_else(|| parameter("propagationPolicy")).or_else(|| {
-                let orphans = body.orphan_dependents == Some(true) || parameter("orphanDependents")? == "true";
-                orphans.then(|| "Orphan".to_owned())
-            }),
-            is_sure: uid.is_some(),
-            controller: controller(&self.user_agent),
-            source: source.to_owned(),
-        };
-        let ObjectRef { api_group: group, resource, mut namespace, name, .. } = object;
-        // A request about a Namespace is in it, too.
-        if group.is_empty() && resource == "namespaces" {
-            namespace.clear();
-        }
-        if let Some(uid) = uid.filter(|_| !of_collection) {
-            evidence.add(&uid, record.clone());
-        }
-        evidence.add_named(RecordedName { group, resource, namespace, name }, record);
+/// Adds a delete that the API server accepted, from an entry of an audit log (`audit.k8s.io/v1`).
+fn record(entry: &Value, source: &str, evidence: &mut Evidence) {
+    let of_collection = entry["verb"] == "deletecollection";
+    if entry["verb"] != "delete" && !of_collection || entry["stage"] != "ResponseComplete" {
+        return;
     }
+    let query = text(&entry["requestURI"]).split_once('?').map_or("", |(_, query)| query);
+    let parameter = |key: &str| {
+        let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(name, _)| *name == key).map(|(_, value)| value)
+    };
+    // Logged at the levels Request and RequestResponse, and of any shape: patches are lists.
+    let body = &entry["requestObject"];
+    let is_dry_run =
+        body["dryRun"].as_array().is_some_and(|stages| !stages.is_empty()) || parameter("dryRun").is_some();
+    let accepted = entry["responseStatus"]["code"].as_u64().is_some_and(|code| (200..300).contains(&code));
+    let object = &entry["objectRef"];
+    let field = |key: &str| text(&object[key]).to_owned();
+    let (group, resource, name) = (field("apiGroup"), field("resource"), field("name"));
+    let is_whole = object.is_object() && field("subresource").is_empty() && name.is_empty() == of_collection;
+    if !accepted || is_dry_run || !is_whole {
+        return;
+    }
+    // The answer is a Status with the uid in its details, or the object; logged at the level RequestResponse.
+    let answer = &entry["responseObject"];
+    let uids = [&answer["details"], &answer["metadata"], &body["preconditions"]];
+    let uid = uids.iter().find_map(|of| of["uid"].as_str());
+    let user = ["impersonatedUser", "user"].iter().map(|user| &entry[*user]).find(|user| user.is_object());
+    let orphans = || body["orphanDependents"] == true || parameter("orphanDependents") == Some("true");
+    let propagation = body["propagationPolicy"].as_str().or_else(|| parameter("propagationPolicy"));
+    let record = RecordedDelete {
+        by: user.map(|user| text(&user["username"]).to_owned()).filter(|name| !name.is_empty()),
+        time: unix_seconds(text(&entry["requestReceivedTimestamp"])),
+        propagation: propagation.or_else(|| orphans().then_some("Orphan")).map(str::to_owned),
+        is_sure: uid.is_some(),
+        controller: controller(text(&entry["userAgent"])),
+        source: source.to_owned(),
+    };
+    // A request about a Namespace is in it, too.
+    let is_namespace = group.is_empty() && resource == "namespaces";
+    let namespace = if is_namespace { String::new() } else { field("namespace") };
+    if let Some(uid) = uid.filter(|_| !of_collection) {
+        evidence.add(uid, record.clone());
+    }
+    evidence.add_named(RecordedName { group, resource, namespace, name }, record);
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 /// The controller of kube-controller-manager that a user agent names, after the version: with its service account, as
@@ -220,10 +161,6 @@ impl AuditEvent {
 fn controller(user_agent: &str) -> Option<String> {
     let (_, name) = user_agent.strip_prefix("kube-controller-manager/")?.rsplit_once('/')?;
     Some(name.rsplit(':').next().unwrap_or(name).to_owned())
-}
-
-fn of_shape<T: serde::de::DeserializeOwned>(value: Value) -> Option<T> {
-    serde_json::from_value(value).ok()
 }
 
 #[cfg(test)]
