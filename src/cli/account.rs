@@ -43,12 +43,12 @@ pub(super) fn run(global: &GlobalArgs, args: &WatchArgs) -> Result<Report, Opera
         zone: jiff::tz::TimeZone::system(),
         server: observation.server(),
     };
-    let is_text = args.output.unwrap_or_default().is_text();
+    let is_text = global.printing.format().is_text();
     let mut heading = if is_text { first_line(&observation) } else { Vec::new() };
     let (mut open, mut started, mut failed) = (true, false, None);
     let mut tell = |happening: &Happening| {
         let mut out = std::mem::take(&mut heading);
-        let told = match args.output {
+        let told = match global.printing.output {
             Some(format @ Format::Template(template)) => {
                 // Only the first line of columns has titles.
                 let titles = PrintArgs { no_headers: global.printing.no_headers || started, ..global.printing };

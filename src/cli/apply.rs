@@ -33,7 +33,7 @@ const DEFAULT_NAMESPACE: &str = "default";
 
 /// Predicts an apply, or prints the file with its owner references mended.
 pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, OperationError> {
-    check(args)?;
+    check(global, args)?;
     let TargetArgs { filenames, kustomize, recursive, .. } = &args.targets;
     let files = ManifestFile::read(filenames, kustomize.as_deref(), *recursive).map_err(TargetError::from)?;
     let source = global.source(&args.source)?;
@@ -56,12 +56,12 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
 }
 
 /// What clap can't check.
-fn check(args: &PlanArgs) -> Result<(), OperationError> {
+fn check(global: &GlobalArgs, args: &PlanArgs) -> Result<(), OperationError> {
     if !args.targets.names_manifests() {
         return usage("--apply needs a file: -f FILE, a folder, -f - or -k FOLDER");
     }
     args.source.leave_stdin_to(&args.targets)?;
-    match (args.apply.fix, args.output) {
+    match (args.apply.fix, global.printing.output) {
         (true, None | Some(Format::Yaml | Format::Json)) => Ok(()),
         (true, Some(_)) => usage("--fix prints a file: -o yaml or -o json"),
         (false, Some(format)) if format.draws() => {
@@ -125,7 +125,7 @@ impl Done<'_> {
         let view = self.view(apply, &graph, &fix);
         let from = &self.args.source.from;
         let heading = || heading(snapshot, None, from, " Nothing was changed.");
-        let out = Printer::of_plan(self.global, self.args.output, false).print(&view, heading)?;
+        let out = Printer::of_plan(self.global, false).print(&view, heading)?;
         let mut report = Report::of(out).with_gaps(&snapshot.gaps);
         report.notes.extend(self.about_namespace(from));
         if self.is_bad(apply) {
@@ -144,7 +144,7 @@ impl Done<'_> {
     /// Prints the mended file. Everything else goes to standard error.
     fn fix(&self, apply: &ApplyPlan) -> Result<Report, OperationError> {
         let all_json = self.files.iter().all(|file| file.json);
-        let format = match self.args.output {
+        let format = match self.global.printing.output {
             Some(Format::Json) => FileFormat::Json,
             Some(_) => FileFormat::Yaml,
             None if all_json => FileFormat::Json,

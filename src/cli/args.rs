@@ -21,7 +21,7 @@ use gc_core::{
 
 use super::{
     connection::ConnectionArgs,
-    formats::{self, formats},
+    formats::formats,
     values::{ASSUMPTIONS, EFFECTS, POLICIES, SEVERITIES, SHELLS, ShellArg, VERDICTS, allow_incomplete, choice},
     verbosity::Warnings,
 };
@@ -83,6 +83,10 @@ pub struct SourceArgs {
 /// The flags of every command that has `-o`, except `archive` and `snapshot`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Args)]
 pub struct PrintArgs {
+    /// Output format
+    // Which ones there are depends on the command.
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(&[]))]
+    pub output: Option<Format>,
     /// Print neither the titles of columns nor the first line of a text
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub no_headers: bool,
@@ -94,6 +98,10 @@ pub struct PrintArgs {
 }
 
 impl PrintArgs {
+    pub(super) fn format(self) -> Format {
+        self.output.unwrap_or_default()
+    }
+
     pub(super) fn templates(self) -> TemplateOptions {
         TemplateOptions { allow_missing: self.allow_missing_template_keys, titles: !self.no_headers }
     }
@@ -101,7 +109,7 @@ impl PrintArgs {
 
 impl Default for PrintArgs {
     fn default() -> Self {
-        PrintArgs { no_headers: false, allow_missing_template_keys: true }
+        PrintArgs { output: None, no_headers: false, allow_missing_template_keys: true }
     }
 }
 
@@ -114,14 +122,6 @@ pub struct OpenArgs {
     pub open: Option<Option<PathBuf>>,
     #[command(flatten)]
     pub printing: PrintArgs,
-}
-
-/// The rights of a command.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub struct RoleArgs {
-    /// Only print the least rights that this command needs with these arguments, as YAML for kubectl apply
-    #[arg(long, help_heading = "Rights")]
-    pub print_role: bool,
 }
 
 /// Show owners and dependents as a tree
@@ -171,15 +171,10 @@ pub struct TreeArgs {
     /// Show all labels as the last column
     #[arg(long)]
     pub show_labels: bool,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::TREE))]
-    pub output: Option<Format>,
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]
     pub source: SourceArgs,
-    #[command(flatten)]
-    pub role: RoleArgs,
 }
 
 /// Predict what a delete does to every object, and why
@@ -215,15 +210,10 @@ pub struct PlanArgs {
     pub interactive: bool,
     #[command(flatten)]
     pub assumed: AssumeArgs,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
-    pub output: Option<Format>,
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]
     pub source: SourceArgs,
-    #[command(flatten)]
-    pub role: RoleArgs,
 }
 
 /// What a prediction assumes.
@@ -361,13 +351,8 @@ pub struct CancelArgs {
     /// Do not ask
     #[arg(short, long)]
     pub yes: bool,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::HOLD))]
-    pub output: Option<Format>,
     #[command(flatten)]
     pub printing: PrintArgs,
-    #[command(flatten)]
-    pub role: RoleArgs,
 }
 
 /// Write the objects a delete would remove into a file
@@ -389,8 +374,6 @@ pub struct ArchiveArgs {
     #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
         default_missing_value = "true", hide_default_value = true, value_parser = allow_incomplete)]
     pub allow_incomplete: AllowIncomplete,
-    #[command(flatten)]
-    pub role: RoleArgs,
 }
 
 /// Restore archived objects
@@ -415,13 +398,8 @@ pub struct RestoreArgs {
     pub request: RestoreRequest,
     #[command(flatten)]
     pub consent: ConsentArgs,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::RESTORE))]
-    pub output: Option<Format>,
     #[command(flatten)]
     pub printing: PrintArgs,
-    #[command(flatten)]
-    pub role: RoleArgs,
 }
 
 /// Find problems with owners and deletions, and how to fix them
@@ -469,15 +447,10 @@ pub struct DoctorArgs {
     /// Exit with code 2 for findings of at least this severity
     #[arg(long, value_name = "SEVERITY", value_parser = choice(SEVERITIES), default_value = "error")]
     pub fail_on: Worst<Severity>,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::DOCTOR))]
-    pub output: Option<Format>,
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]
     pub source: SourceArgs,
-    #[command(flatten)]
-    pub role: RoleArgs,
 }
 
 /// Explain one object: owners, what it waits for, what is next
@@ -491,9 +464,6 @@ pub struct DoctorArgs {
 pub struct ExplainArgs {
     #[command(flatten)]
     pub targets: TargetArgs,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::EXPLAIN))]
-    pub output: Option<Format>,
     /// An audit log of the API server, or an archive: who deleted what is gone; may be repeated
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub evidence: Vec<String>,
@@ -501,8 +471,6 @@ pub struct ExplainArgs {
     pub open: OpenArgs,
     #[command(flatten)]
     pub source: SourceArgs,
-    #[command(flatten)]
-    pub role: RoleArgs,
 }
 
 /// Walk through owners, plans and findings on the screen
@@ -518,8 +486,6 @@ pub struct TuiArgs {
     pub propagation: PropagationArgs,
     #[command(flatten)]
     pub source: SourceArgs,
-    #[command(flatten)]
-    pub role: RoleArgs,
 }
 
 /// Tell what goes and why, while it happens
@@ -547,9 +513,6 @@ pub struct WatchArgs {
     /// How long to watch, as in kubectl (30s, 5m); 0: until Ctrl-C
     #[arg(long, value_name = "TIME", default_value = "0")]
     pub timeout: String,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::WATCH))]
-    pub output: Option<Format>,
     #[command(flatten)]
     pub printing: PrintArgs,
 }
@@ -584,15 +547,10 @@ pub struct ReclaimArgs {
     /// The controller manager's flag: how long a token stays that nobody uses [default: 8760h]
     #[arg(long, value_name = "TIME", help_heading = "Controllers")]
     pub legacy_service_account_token_clean_up_period: Option<String>,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::RECLAIM))]
-    pub output: Option<Format>,
     #[command(flatten)]
     pub printing: PrintArgs,
     #[command(flatten)]
     pub source: SourceArgs,
-    #[command(flatten)]
-    pub role: RoleArgs,
 }
 
 /// List deletable resources, and which the collector watches
@@ -606,15 +564,10 @@ pub struct ResourcesArgs {
     /// Count the objects of each resource (reads all of them)
     #[arg(long)]
     pub count: bool,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::RESOURCES))]
-    pub output: Option<Format>,
     #[command(flatten)]
     pub printing: PrintArgs,
     #[command(flatten)]
     pub source: SourceArgs,
-    #[command(flatten)]
-    pub role: RoleArgs,
 }
 
 /// Write the cluster's metadata into a file for --from
@@ -632,8 +585,6 @@ pub struct SnapshotArgs {
     /// Replace an existing file without asking
     #[arg(long, requires = "output")]
     pub force: bool,
-    #[command(flatten)]
-    pub role: RoleArgs,
 }
 
 /// Complete commands, types and objects in a shell
@@ -653,9 +604,6 @@ pub struct CompletionArgs {
 /// Needs no cluster. Use it when you report a bug.
 #[derive(Debug, Args)]
 pub struct VersionArgs {
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::DOCUMENT))]
-    pub output: Option<Format>,
     #[command(flatten)]
     pub printing: PrintArgs,
 }

@@ -26,7 +26,7 @@ pub(super) fn run(global: &GlobalArgs, args: &CancelArgs) -> Result<Report, Oper
         false => cancel.carry_out(|_| ()),
     };
     let more = if args.dry_run { " Nothing was changed." } else { "" };
-    let printer = Printer::new(global, args.output);
+    let printer = Printer::new(global);
     let mut report = report(&cancel, &results, &printer, more, &global.connection.kubectl())?;
     report.notes.splice(..0, notes);
     Ok(report)

@@ -109,12 +109,27 @@ fn list_of_commands(root: &clap::Command) -> String {
     list + "\nOptions:\n{options}\n\nTry: kubectl gc plan namespace/NAME   (reads only)\n{after-help}"
 }
 
-/// A command with its help.
+/// A command with its help, its formats, and the flag for its rights.
 fn with_help(command: clap::Command) -> clap::Command {
     let template = [TEMPLATE, ",\n\"kubectl gc help ", command.get_name(), "\" for all flags."].concat();
     let examples = examples::of(command.get_name());
     let takes_format = |arg: &clap::Arg| arg.get_value_names().is_some_and(|names| names == ["FORMAT"]);
-    let command = command.mut_args(|arg| if takes_format(&arg) { arg.long_help(formats::ABOUT) } else { arg });
+    let offered = formats::of(command.get_name());
+    let command = command.mut_args(|arg| match takes_format(&arg) {
+        true => arg.long_help(formats::ABOUT).value_parser(formats::formats(offered)),
+        false => arg,
+    });
+    // sweep has its own, and these need no rights.
+    let command = match command.get_name() {
+        "sweep" | "watch" | "completion" | "version" => command,
+        _ => command.arg(
+            clap::Arg::new("print_role")
+                .long("print-role")
+                .action(clap::ArgAction::SetTrue)
+                .help("Only print the least rights that this command needs with these arguments, as YAML for kubectl apply")
+                .help_heading("Rights"),
+        ),
+    };
     command.before_help(examples).help_template(template)
 }
 
@@ -146,6 +161,7 @@ impl Cli {
         let Some((name, given)) = matches.subcommand() else { return Err(Error::new(ErrorKind::MissingSubcommand)) };
         let flag = |name: &str| given.try_get_one::<bool>(name).ok().flatten().copied();
         let printing = PrintArgs {
+            output: given.try_get_one("output").ok().flatten().copied(),
             no_headers: flag("no_headers").unwrap_or(false),
             allow_missing_template_keys: flag("allow_missing_template_keys").unwrap_or(true),
         };

@@ -43,7 +43,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Finds problems.
 pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, OperationError> {
     if args.list_codes {
-        return list_codes(global, args.output);
+        return list_codes(global);
     }
     if args.interactive {
         return tui::open(global, &args.targets, &args.source, Propagation::Background, Start::Findings);
@@ -55,7 +55,7 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
     if !args.watch {
         return match look(global, args, &only) {
             Ok(look) => Ok(look.report),
-            Err(error) if args.output.unwrap_or_default().is_text() => {
+            Err(error) if global.printing.format().is_text() => {
                 explain::tell(global, &args.source, &args.evidence, error)
             }
             Err(error) => Err(error),
@@ -64,7 +64,7 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
     if !args.source.from.is_empty() {
         return usage("--watch needs a cluster: it cannot be used with --from");
     }
-    let is_text = args.output.unwrap_or_default().is_text();
+    let is_text = global.printing.format().is_text();
     watch(Duration::from_secs(args.interval), is_text, || look(global, args, &only))
 }
 
@@ -89,7 +89,7 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, O
     let report = |session: &Session, diagnosis: &Diagnosis| {
         report(global, args, only, session, diagnosis, (probed, if_deleted.as_ref()))
     };
-    let is_wanted = !args.watch && AtOnce::is_wanted(&session, args.output);
+    let is_wanted = !args.watch && AtOnce::is_wanted(&session, global.printing.output);
     let mut at_once = AtOnce::default();
     let clock = SystemClock::start();
     let mut examination = Examination::new(&mut session, &clock, asked, global.connection.kubectl(), probed);
@@ -152,12 +152,12 @@ fn if_deleted(global: &GlobalArgs, args: &DoctorArgs, session: &mut Session) -> 
 }
 
 /// Prints every code; needs no cluster.
-fn list_codes(global: &GlobalArgs, output: Option<Format>) -> Result<Report, OperationError> {
+fn list_codes(global: &GlobalArgs) -> Result<Report, OperationError> {
     let of_findings = |format: &Format| matches!(format, Format::Remedies | Format::Oneline) || format.draws();
-    if let Some(format) = output.filter(of_findings) {
+    if let Some(format) = global.printing.output.filter(of_findings) {
         return usage(format!("--list-codes cannot be combined with -o {}", format.name()));
     }
-    Ok(Report::of(Printer::new(global, output).print(&CodesView, Vec::new)?))
+    Ok(Report::of(Printer::new(global).print(&CodesView, Vec::new)?))
 }
 
 fn named(name: &str) -> Result<Code, OperationError> {
@@ -200,7 +200,7 @@ fn report(
         };
         heading(snapshot, namespace, &args.source.from, &read)
     };
-    let printer = Printer::new(global, args.output).with_commands(global.object_commands(&args.source));
+    let printer = Printer::new(global).with_commands(global.object_commands(&args.source));
     let mut report = Report::of(printer.print(&view, heading)?).with_gaps(&snapshot.gaps);
     if args.fail_on.is_some_and(|worst| diagnosis.findings.iter().any(|finding| finding.severity <= worst)) {
         report.exit = Exit::BadNews;

@@ -31,7 +31,7 @@ use super::{
 /// Explains each target. Tells what is known of one that doesn't exist.
 pub(super) fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
     match explain(global, args) {
-        Err(error) if args.output.unwrap_or_default().is_text() => tell(global, &args.source, &args.evidence, error),
+        Err(error) if global.printing.format().is_text() => tell(global, &args.source, &args.evidence, error),
         other => other,
     }
 }
@@ -52,7 +52,7 @@ fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
     let report = |session: &Session, explanations: &[Explanation]| {
         report(global, args, session, (&named, explanations), namespace.as_deref())
     };
-    let is_wanted = AtOnce::is_wanted(&session, args.output);
+    let is_wanted = AtOnce::is_wanted(&session, global.printing.output);
     let mut at_once = AtOnce::default();
     let clock = SystemClock::start();
     let examination = Examination::new(&mut session, &clock, asked, global.connection.kubectl(), None);
@@ -92,7 +92,7 @@ fn report(
     let view = ExplainView { snapshot, graph: &graph, explanations, namespace, doctor };
     // Ages need a cluster: the time of a dump is unknown.
     let now = args.source.from.is_empty().then(|| clock::now().as_second());
-    let printer = Printer::new(global, args.output).fold(args.output != Some(Format::Wide)).at(now);
+    let printer = Printer::new(global).fold(global.printing.output != Some(Format::Wide)).at(now);
     let printer = printer.with_commands(global.object_commands(&args.source));
     let out = printer.print(&view, || heading(snapshot, namespace, &args.source.from, ""))?;
     let mut report = Report::of(out).with_gaps(&view.gaps());

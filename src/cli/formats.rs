@@ -23,8 +23,7 @@ const MERMAID: Offered = (Format::Mermaid, "A picture that GitHub and GitLab dra
 const DOT: Offered = (Format::Dot, "A picture for Graphviz");
 const WIDE: Offered = (Format::Wide, "Text with more columns and sections");
 
-/// Formats of `tree`.
-pub(super) const TREE: &[Offered] = &[
+const TREE: &[Offered] = &[
     JSON,
     YAML,
     (Format::Name, "TYPE/NAME, one per line"),
@@ -35,8 +34,7 @@ pub(super) const TREE: &[Offered] = &[
     (Format::CollectorDot, "The collector's debug graph, for Graphviz"),
     WIDE,
 ];
-/// Formats of `plan`, `delete` and `sweep`.
-pub(super) const PLAN: &[Offered] = &[
+const PLAN: &[Offered] = &[
     JSON,
     YAML,
     (Format::Name, "TYPE/NAME of the objects that would be deleted, one per line"),
@@ -46,8 +44,7 @@ pub(super) const PLAN: &[Offered] = &[
     DOT,
     WIDE,
 ];
-/// Formats of `doctor`.
-pub(super) const DOCTOR: &[Offered] = &[
+const DOCTOR: &[Offered] = &[
     JSON,
     YAML,
     (Format::Name, "TYPE/NAME of the affected objects, one per line"),
@@ -59,23 +56,32 @@ pub(super) const DOCTOR: &[Offered] = &[
     (Format::Oneline, "A line for each finding, for grep"),
     (Format::Remedies, "A shell script of all fixes; read it before you run it"),
 ];
-/// Formats of `explain`.
-pub(super) const EXPLAIN: &[Offered] =
+const EXPLAIN: &[Offered] =
     &[JSON, YAML, HTML, SVG, MERMAID, DOT, (Format::Wide, "Text with rules, uids and all remedies")];
-/// Formats of `watch`.
-pub(super) const WATCH: &[Offered] = &[(Format::Json, "One document per line")];
-/// Formats of `reclaim`.
-pub(super) const RECLAIM: &[Offered] =
+const WATCH: &[Offered] = &[(Format::Json, "One document per line")];
+const RECLAIM: &[Offered] =
     &[JSON, YAML, (Format::Name, "TYPE/NAME of what goes, or with --never of what stays, one per line"), WIDE];
-/// Formats of `resources`.
-pub(super) const RESOURCES: &[Offered] =
+const RESOURCES: &[Offered] =
     &[JSON, YAML, (Format::Name, "Only the names, one per line"), (Format::Wide, "All columns, one line per row")];
-/// Formats of `restore`.
-pub(super) const RESTORE: &[Offered] = &[JSON, YAML, (Format::Wide, "Text with the names of all objects")];
-/// Formats of `cancel`.
-pub(super) const HOLD: &[Offered] = &[JSON, YAML];
-/// Formats of `version`.
-pub(super) const DOCUMENT: &[Offered] = &[JSON, YAML];
+const RESTORE: &[Offered] = &[JSON, YAML, (Format::Wide, "Text with the names of all objects")];
+const HOLD: &[Offered] = &[JSON, YAML];
+const DOCUMENT: &[Offered] = &[JSON, YAML];
+
+/// The formats of a command.
+pub(super) fn of(command: &str) -> &'static [Offered] {
+    match command {
+        "tree" => TREE,
+        "plan" | "delete" | "sweep" => PLAN,
+        "doctor" => DOCTOR,
+        "explain" => EXPLAIN,
+        "watch" => WATCH,
+        "reclaim" => RECLAIM,
+        "resources" => RESOURCES,
+        "restore" => RESTORE,
+        "cancel" => HOLD,
+        _ => DOCUMENT,
+    }
+}
 
 /// The names of templates, with what the help says about them.
 const TEMPLATES: [(&str, &str); 5] = [

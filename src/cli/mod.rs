@@ -54,7 +54,7 @@ pub fn run() -> Exit {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    let opens = cli.command.opens();
+    let opens = cli.command.opens(&mut cli.global.printing.output);
     let done = opens.and_then(|opens| {
         let report = dispatch(&cli)?;
         Ok(match opens {
@@ -108,7 +108,7 @@ fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
             Some(shell) => Ok(Report::of(completion::script(shell))),
             None => completion::install(),
         },
-        Command::Version(args) => Ok(Report::of(version::text(args)?)),
+        Command::Version(_) => Ok(Report::of(version::text(cli.global.printing)?)),
     }?;
     if let Some(profile) = cli.global.connection.profile.as_deref().filter(|profile| *profile != "none") {
         report.notes.push(format!("--profile={profile} has no effect: kubectl gc has no such profiles."));

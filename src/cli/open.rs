@@ -22,15 +22,15 @@ use super::{
 const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Command {
-    /// What a command draws: the format, whether and where it is opened, and whether it is printed again and again.
-    fn drawing(&mut self) -> Option<(&mut Option<Format>, &OpenArgs, bool)> {
+    /// Whether what a command draws is opened and where, and whether it is printed again and again.
+    fn drawing(&self) -> Option<(&OpenArgs, bool)> {
         Some(match self {
-            Command::Tree(args) => (&mut args.output, &args.open, args.watch),
-            Command::Plan(args) => (&mut args.output, &args.open, false),
-            Command::Delete(args) => (&mut args.output, &args.open, false),
-            Command::Sweep(args) => (&mut args.output, &args.open, args.watching.watch),
-            Command::Doctor(args) => (&mut args.output, &args.open, args.watch),
-            Command::Explain(args) => (&mut args.output, &args.open, false),
+            Command::Tree(args) => (&args.open, args.watch),
+            Command::Plan(args) => (&args.open, false),
+            Command::Delete(args) => (&args.open, false),
+            Command::Sweep(args) => (&args.open, args.watching.watch),
+            Command::Doctor(args) => (&args.open, args.watch),
+            Command::Explain(args) => (&args.open, false),
             _ => return None,
         })
     }
@@ -39,8 +39,8 @@ impl Command {
     ///
     /// # Errors
     /// Another format was chosen, pictures that would follow each other in one stream, or a page for a terminal.
-    pub(super) fn opens(&mut self) -> Result<Option<Option<PathBuf>>, OperationError> {
-        let Some((output, open, watch)) = self.drawing() else { return Ok(None) };
+    pub(super) fn opens(&self, output: &mut Option<Format>) -> Result<Option<Option<PathBuf>>, OperationError> {
+        let Some((open, watch)) = self.drawing() else { return Ok(None) };
         let format = output.unwrap_or_default();
         let opens = open.open.is_some();
         match format {

@@ -35,16 +35,16 @@ pub(super) struct Printer {
 
 impl Printer {
     /// For standard output, folded, without ages.
-    pub(super) fn new(global: &GlobalArgs, format: Option<Format>) -> Self {
+    pub(super) fn new(global: &GlobalArgs) -> Self {
         let style = Style::new(report::is_coloured(global.color, &io::stdout()));
         let templates = global.printing.templates();
         let commands = ObjectCommands::of_cluster(&global.connection.kubectl());
-        Printer { format: format.unwrap_or_default(), fold: true, now: None, templates, style, commands }
+        Printer { format: global.printing.format(), fold: true, now: None, templates, style, commands }
     }
 
     /// Prints a plan or a sweep: folded, unless the format is wide or `all` is set.
-    pub(super) fn of_plan(global: &GlobalArgs, format: Option<Format>, all: bool) -> Self {
-        Printer::new(global, format).fold(format != Some(Format::Wide) && !all)
+    pub(super) fn of_plan(global: &GlobalArgs, all: bool) -> Self {
+        Printer::new(global).fold(global.printing.format() != Format::Wide && !all)
     }
 
     /// The same with these commands that show an object.

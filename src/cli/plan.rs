@@ -48,7 +48,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     let (source, targets) = global.configuration(&args.source, &args.targets)?;
     let opening = global.opening(&source, &targets, ReadScope::Diagnosis)?;
     let asked = PlanOptions::of(opening.resources(), &args.keep.keep, &args.gates.named())?;
-    let asked = asked.with_every_policy(args.output == Some(Format::Html));
+    let asked = asked.with_every_policy(global.printing.output == Some(Format::Html));
     let mut session = opening.read(&targets, ReadScope::Diagnosis)?;
     let propagation = args.propagation.policy();
     let assume = args.assumed.assume;
@@ -93,7 +93,7 @@ fn tell(
     let mut report = report(global, args, session, namespace.as_deref(), &view, &gaps, bad)?;
     report.notes.extend(notes.iter().cloned());
     // A list of names doesn't show gate violations.
-    if args.output == Some(Format::Name) {
+    if global.printing.output == Some(Format::Name) {
         report.notes.extend(
             gate_violations
                 .iter()
@@ -113,7 +113,7 @@ fn report(
     bad_news: bool,
 ) -> Result<Report, OperationError> {
     let heading = || heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed.");
-    let printer = Printer::of_plan(global, args.output, args.targets.all);
+    let printer = Printer::of_plan(global, args.targets.all);
     let out = printer.with_commands(global.object_commands(&args.source)).print(view, heading)?;
     let mut report = Report::of(out).with_gaps(gaps);
     if bad_news {

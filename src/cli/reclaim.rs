@@ -47,7 +47,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ReclaimArgs) -> Result<Report, Ope
         Origin::Cluster { .. } => String::new(),
     };
     let heading = || heading(snapshot, session.namespace.as_deref(), &args.source.from, &more);
-    let out = Printer::new(global, args.output).print(&view, heading)?;
+    let out = Printer::new(global).print(&view, heading)?;
     Ok(Report::of(out).with_gaps(&gaps))
 }
 

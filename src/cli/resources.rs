@@ -26,7 +26,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, O
     };
     let counts = args.count.then(|| counts(&snapshot));
     let view = ResourcesView { resources: &snapshot.resources, gaps: &snapshot.gaps, counts: counts.as_ref() };
-    let out = Printer::new(global, args.output).print(&view, || heading(&snapshot, None, &args.source.from, ""))?;
+    let out = Printer::new(global).print(&view, || heading(&snapshot, None, &args.source.from, ""))?;
     Ok(Report::of(out).with_gaps(&snapshot.gaps))
 }
 

@@ -102,7 +102,7 @@ impl View<Restore> for RestoreReport<'_> {
             return Ok(());
         }
         let style = Style::new(report::is_coloured(self.global.color, &io::stderr()));
-        let printer = Printer::new(self.global, self.args.output).text_in(style);
+        let printer = Printer::new(self.global).text_in(style);
         let text = self.print(restore, Mode::ClientDryRun, foreseen, &printer)?;
         io::stderr().write_all(&text).and_then(|()| io::stderr().write_all(b"\n")).map_err(OperationError::Print)
     }
@@ -126,7 +126,7 @@ impl View<Restore> for RestoreReport<'_> {
 impl RestoreReport<'_> {
     fn report(&self, restore: &Restore, mode: Mode, restored: &[Restored]) -> Result<Report, OperationError> {
         let view = self.view(restore, mode, restored);
-        let data = self.print(restore, mode, restored, &Printer::new(self.global, self.args.output))?;
+        let data = self.print(restore, mode, restored, &Printer::new(self.global))?;
         let mut report = Report::of(data).with_gaps(&restore.gaps);
         report.notes.extend(self.not_archived());
         if view.is_interrupted() {

@@ -48,7 +48,7 @@ pub(super) fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, Operat
     if args.interactive {
         return tui::open(global, &args.targets, &args.source, Propagation::Background, Start::Forest);
     }
-    let (targets, sort_by) = (targets(args)?, sort_by(args)?);
+    let (targets, sort_by) = (targets(global, args)?, sort_by(args)?);
     if args.watch {
         return watch(global, args, &targets, sort_by.as_ref());
     }
@@ -66,7 +66,7 @@ fn watch(
 ) -> Result<Report, OperationError> {
     end_on_interrupt();
     let interval = Duration::from_secs(args.interval);
-    let screen = Screen::of_stdout(args.output.unwrap_or_default().is_text());
+    let screen = Screen::of_stdout(global.printing.format().is_text());
     let (cluster, targets) = (global.cluster()?, global.targets(targets)?);
     // Each look goes to the same cluster, whatever becomes of the kubeconfig; only after an error it is read again.
     let look = |last: Option<LiveSession>| {
@@ -97,9 +97,9 @@ fn watch(
 }
 
 /// What is to be shown.
-fn targets(args: &TreeArgs) -> Result<TargetArgs, OperationError> {
+fn targets(global: &GlobalArgs, args: &TreeArgs) -> Result<TargetArgs, OperationError> {
     let has_targets = args.targets.any();
-    let format = args.output.unwrap_or_default();
+    let format = global.printing.format();
     if args.show_labels && !format.is_text() {
         return usage(format!("--show-labels option cannot be used with {} printer", format.name()));
     }
@@ -117,7 +117,7 @@ fn show(
 ) -> Result<Shown, OperationError> {
     let nothing = session.targets.as_ref().is_some_and(Vec::is_empty).then(|| nothing_found(session));
     if let Some(nothing) = &nothing
-        && args.output.unwrap_or_default().is_text()
+        && global.printing.format().is_text()
     {
         let report = Report { notes: vec![nothing.clone()], ..Report::of(Vec::new()) };
         let report = report.with_gaps(&session.snapshot.gaps);
@@ -141,7 +141,7 @@ fn show(
     let now = clock::now().as_second();
     let labels = LabelColumns { keys: args.label_columns.clone(), all: args.show_labels };
     let labels = Some(labels).filter(|labels| *labels != LabelColumns::default());
-    let printer = Printer::new(global, args.output).fold(!args.no_fold).at(Some(now));
+    let printer = Printer::new(global).fold(!args.no_fold).at(Some(now));
     let printer = printer.with_commands(global.object_commands(&args.source));
     let view = TreeView::new(snapshot, &graph, &tree);
     let statuses = session.statuses(&view.needs_statuses(printer.format, !args.no_fold));

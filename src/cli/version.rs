@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-use super::{args::VersionArgs, output::apply};
+use super::{args::PrintArgs, output::apply};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -26,12 +26,12 @@ struct Document {
 ///
 /// # Errors
 /// A template that can't be applied.
-pub(super) fn text(args: &VersionArgs) -> Result<String, OperationError> {
+pub(super) fn text(printing: PrintArgs) -> Result<String, OperationError> {
     let document = Document { api_version: API_VERSION, kind: "Version", version: VERSION };
-    Ok(match args.output {
+    Ok(match printing.output {
         Some(Format::Json) => json(&document),
         Some(Format::Yaml) => yaml(&document),
-        Some(format @ Format::Template(template)) => apply(format, template, &json(&document), args.printing)?,
+        Some(format @ Format::Template(template)) => apply(format, template, &json(&document), printing)?,
         // As `--version` prints it.
         _ => format!("kubectl gc {VERSION}\n"),
     })
@@ -39,14 +39,11 @@ pub(super) fn text(args: &VersionArgs) -> Result<String, OperationError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::{args::PrintArgs, commands::Cli},
-        *,
-    };
+    use super::{super::commands::Cli, *};
 
     #[test]
     fn says_the_same_in_every_form() {
-        let text = |output| text(&VersionArgs { output, printing: PrintArgs::default() }).unwrap();
+        let text = |output| text(PrintArgs { output, ..PrintArgs::default() }).unwrap();
         assert_eq!(text(None), Cli::command().render_version());
         assert_eq!(
             text(Some(Format::Json)),

@@ -25,6 +25,7 @@ use crate::{
     render::{
         header::header,
         hold::{HoldView, cancel_command, let_go_command},
+        output::Format,
     },
 };
 use gc_cluster::{act::Seen, cluster::clock};
@@ -76,7 +77,10 @@ impl Approved {
         drop(plan);
         let waits: Vec<HoldResult> = held.iter().map(HeldTarget::waits).collect();
         let kubectl = global.connection.kubectl();
-        let printer = Printer::new(global, args.output.filter(|format| !format.is_text() && !format.draws()));
+        let mut printer = Printer::new(global);
+        if printer.format.is_text() || printer.format.draws() {
+            printer.format = Format::Text;
+        }
         let view = DeleteReport { global, args };
         let left = |delete: &Delete, results: &[HoldResult]| -> Result<Report, OperationError> {
             let snapshot = &delete.session.snapshot;

@@ -25,7 +25,6 @@ use crate::{
     render::{
         deletion::DeletionView,
         header::header,
-        output::Format,
         plan::{PlanView, VerdictJson},
         words::plural,
     },
@@ -42,12 +41,10 @@ use gc_core::{
 
 use super::{
     args::{
-        AssumeArgs, ConsentArgs, GateArgs, GlobalArgs, GraceArgs, KeepArgs, OpenArgs, PropagationArgs, RoleArgs,
-        grace_period,
+        AssumeArgs, ConsentArgs, GateArgs, GlobalArgs, GraceArgs, KeepArgs, OpenArgs, PropagationArgs, grace_period,
     },
     connection::time_of,
     follow::FollowReporter,
-    formats::{self, formats},
     output::{Printer, show_before, view_of},
     report::{Exit, Report, StdTerminal, describe_error, heading},
     values::allow_incomplete,
@@ -171,11 +168,11 @@ impl View<Delete> for DeleteReport<'_> {
 
 impl DeleteReport<'_> {
     fn is_document(&self) -> bool {
-        !self.args.output.unwrap_or_default().is_text()
+        !self.global.printing.format().is_text()
     }
 
     fn printer(&self) -> Printer {
-        Printer::of_plan(self.global, self.args.output, self.args.targets.all)
+        Printer::of_plan(self.global, self.args.targets.all)
     }
 
     /// What precedes the result: an empty line below the plan, or the source of a picture.
@@ -434,13 +431,8 @@ pub struct DeleteArgs {
     pub hold_namespace: Option<String>,
     #[command(flatten)]
     pub assumed: AssumeArgs,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
-    pub output: Option<Format>,
     #[command(flatten)]
     pub open: OpenArgs,
-    #[command(flatten)]
-    pub role: RoleArgs,
 }
 
 /// The targets, and how long to follow the cascade; `None`: to the end.

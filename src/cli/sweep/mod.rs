@@ -46,7 +46,6 @@ use super::{
     args::{AssumeArgs, GlobalArgs, OpenArgs, SourceArgs},
     connection::time_of,
     follow::FollowReporter,
-    formats::{self, formats},
     output::{Printer, show_before},
     report::{Exit, Report, StdTerminal, heading},
 };
@@ -93,7 +92,7 @@ fn report(
         let more = format!(" Nothing was changed.{}", limited(limit));
         heading(snapshot, namespace.as_deref(), &args.source.from, &more)
     };
-    let printer = Printer::of_plan(global, args.output, args.targets.all);
+    let printer = Printer::of_plan(global, args.targets.all);
     let out = printer.with_commands(global.object_commands(&args.source)).print(&view, heading)?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
     if let Some(why) = refusal(session, plan) {
@@ -170,9 +169,6 @@ pub struct SweepArgs {
     /// Print the ClusterRole that a sweep needs (with --watch: that of --watch); needs no cluster
     #[arg(long, conflicts_with_all = WHAT_A_ROLE_DOES_NOT_DEPEND_ON)]
     pub print_role: bool,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
-    pub output: Option<Format>,
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]
@@ -364,11 +360,11 @@ impl View<SweepPass> for PassReport<'_> {
 
 impl PassReport<'_> {
     fn is_document(&self) -> bool {
-        !self.args.output.unwrap_or_default().is_text()
+        !self.global.printing.format().is_text()
     }
 
     fn printer(&self) -> Printer {
-        Printer::of_plan(self.global, self.args.output, self.args.targets.all)
+        Printer::of_plan(self.global, self.args.targets.all)
     }
 
     /// The source of a picture.
