@@ -23,7 +23,7 @@ pub(super) fn run(global: &GlobalArgs, args: &CancelArgs) -> Result<Report, Oper
     let results = match args.dry_run {
         true => cancel.foresee(),
         false if !args.yes && !confirmed(&cancel)? => return Ok(Report::declined(None)),
-        false => cancel.carry_out(|_| ()),
+        false => cancel.carry_out(),
     };
     let more = if args.dry_run { " Nothing was changed." } else { "" };
     let printer = Printer::new(global);
@@ -53,7 +53,7 @@ pub(super) fn take_back(
         let config = CancelConfig { targets, namespace: Some(namespace), ..CancelConfig::default() };
         let mut cancel = Cancel::open(cluster, config)?;
         cancel.check()?;
-        all.extend(cancel.carry_out(|_| ()));
+        all.extend(cancel.carry_out());
         last = Some(cancel);
     }
     match last {

@@ -1,7 +1,6 @@
 //! Reports on standard error how a cascade proceeds: one changing line on a terminal, plain lines elsewhere.
 
 use std::{
-    collections::BTreeSet,
     io::{IsTerminal as _, Write as _},
     time::{Duration, Instant},
 };
@@ -38,19 +37,18 @@ impl FollowReporter {
         FollowReporter { begun, bar: None, last_line: None, lost: 0 }
     }
 
-    /// Reports an event, but not that watches of these resources are lost: a note tells of them.
-    pub(super) fn describe(&mut self, noted: &BTreeSet<String>, event: FollowEvent) {
+    /// Reports an event.
+    pub(super) fn describe(&mut self, event: FollowEvent) {
         if self.bar.is_none() && std::io::stderr().is_terminal() {
             self.bar = Some(spinner("{spinner} {msg} {elapsed}"));
         }
         let is_lost = matches!(&event, FollowEvent::LostWatch { lost, .. } if lost.watched);
         self.lost += usize::from(is_lost);
-        match (describe(&event, noted), event) {
+        match event {
             _ if is_lost && self.lost > NAMED + 1 => {}
             _ if is_lost && self.lost == NAMED + 1 => self.line("Lost more watches; reading their objects again, too."),
-            (_, FollowEvent::Progress(progress)) => self.progress(progress),
-            (Some(line), _) => self.line(&line),
-            (None, _) => {}
+            FollowEvent::Progress(progress) => self.progress(progress),
+            event => self.line(&describe(&event)),
         }
     }
 
@@ -84,12 +82,11 @@ impl FollowReporter {
     }
 }
 
-/// An event in words; `None` if a note tells of it, because it is about one of these resources.
-pub(super) fn describe(event: &FollowEvent, noted: &BTreeSet<String>) -> Option<String> {
-    Some(match event {
+/// An event in words.
+pub(super) fn describe(event: &FollowEvent) -> String {
+    match event {
         FollowEvent::Progress(progress) => in_words(*progress),
         FollowEvent::Waiting { progress, quiet, blockers } => waiting(*progress, *quiet, blockers),
-        FollowEvent::LostWatch { resource, .. } if noted.contains(resource) => return None,
         FollowEvent::LostWatch { resource, lost } if lost.watched => {
             format!("Lost the watch of {resource} ({}); reading its objects again.", lost.reason)
         }
@@ -97,7 +94,7 @@ pub(super) fn describe(event: &FollowEvent, noted: &BTreeSet<String>) -> Option<
             format!("Cannot watch {resource} ({}): polling its objects instead.", lost.reason)
         }
         FollowEvent::Polled(resources) => polled(resources),
-    })
+    }
 }
 
 /// Describes that lists take the place of watches: one line for a reason.

@@ -125,8 +125,8 @@ impl TypedValueParser for FormatParser {
         }
         let names = self.values().map(|value| value.hide(false));
         let name = PossibleValuesParser::new(names).parse_ref(command, arg, value)?;
-        let is_it = |format: &Format| format.name().eq_ignore_ascii_case(&name);
-        Ok(Format::NAMED.into_iter().find(is_it).unwrap_or_default())
+        let found = Format::NAMED.into_iter().find(|(_, known)| known.eq_ignore_ascii_case(&name));
+        Ok(found.map(|(format, _)| format).unwrap_or_default())
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

@@ -286,7 +286,7 @@ impl Delete {
     }
 
     fn try_out(&self, objects: &[ObjectId], deletion: &Deletion) -> Vec<Sent> {
-        objects.iter().flat_map(|object| self.session.delete(&[*object], deletion, &mut |_| ())).collect()
+        objects.iter().flat_map(|object| self.session.delete(&[*object], deletion)).collect()
     }
 }
 
@@ -360,7 +360,7 @@ impl Delete {
         let detached = session.run(async |connection, snapshot| cut(connection, snapshot, &plan.request.cuts).await)?;
         let sent = match how.held {
             Some(held) => self.let_go(held),
-            None => session.delete(&plan.request.targets, &deletion, &mut |_| ()),
+            None => session.delete(&plan.request.targets, &deletion),
         };
         let session = &mut self.session;
         // If an answer was lost, the delete may have been done: kept objects stay detached then.

@@ -318,14 +318,8 @@ impl Cancel {
     }
 
     /// Takes the deletes back, one after the other. What one needs doesn't depend on another.
-    pub fn carry_out(&mut self, mut step: impl FnMut(&HoldResult)) -> Vec<HoldResult> {
-        let mut all = Vec::new();
-        for hold in self.holds.clone() {
-            let done = self.take_back(hold);
-            step(&done);
-            all.push(done);
-        }
-        all
+    pub fn carry_out(&mut self) -> Vec<HoldResult> {
+        self.holds.clone().into_iter().map(|hold| self.take_back(hold)).collect()
     }
 
     fn take_back(&mut self, hold: StoredHold) -> HoldResult {

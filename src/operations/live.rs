@@ -181,10 +181,8 @@ impl LiveSession {
     }
 
     /// Deletes these objects one after the other ([`delete`]). An interrupt stops it after the current one.
-    pub fn delete(&self, targets: &[ObjectId], deletion: &Deletion, observer: &mut dyn FnMut(&Sent)) -> Vec<Sent> {
-        self.run(async |connection, snapshot| {
-            delete(connection, snapshot, targets, deletion, interrupted(), observer).await
-        })
+    pub fn delete(&self, targets: &[ObjectId], deletion: &Deletion) -> Vec<Sent> {
+        self.run(async |connection, snapshot| delete(connection, snapshot, targets, deletion, interrupted()).await)
     }
 
     /// Follows a plan to its end ([`follow`]), at most until the timeout. An interrupt ends it.

@@ -54,9 +54,7 @@ impl Restore {
     pub fn carry_out(&self, mode: Mode) -> Vec<Restored> {
         let restore = || {
             progress::expect(self.plan.steps.iter().map(Vec::len).sum::<usize>() as u64);
-            let mut step = |_: usize, _: &Restored| progress::advance(1);
-            let restored =
-                restore(&self.cluster.connection, &self.plan, self.resources.clone(), mode, &is_interrupted, &mut step);
+            let restored = restore(&self.cluster.connection, &self.plan, self.resources.clone(), mode, &is_interrupted);
             self.cluster.runtime.block_on(restored)
         };
         if mode != Mode::Apply {

@@ -21,15 +21,14 @@ use gc_core::{
 };
 
 use super::{
-    escape::visible,
     lines,
-    output::{Format, Output, TextOptions},
+    output::{Output, TextOptions},
     plan::{PlanView, kept_outside, lost, obstacles, perhaps_lost},
     sections::{Heading, Said, Sections, first_of},
     states::Fate as Shown,
     style::{Tone, Toned},
     table::{Column, Table},
-    words::{count_kinds, kinds_of},
+    words::{count_kinds, full_name, kinds_of},
 };
 
 /// A prediction with what is needed to print it.
@@ -105,17 +104,15 @@ impl Output for ApplyView<'_> {
         sections(self, options).write_below(options, out)
     }
 
-    /// TYPE/NAME of the objects that are lost.
-    fn other(&self, format: Format) -> Option<String> {
-        let lost = || self.apply.objects.iter().zip(self.objects).filter(|(object, _)| object.fate.is_loss());
+    /// The objects that are lost.
+    fn names(&self) -> Option<Vec<String>> {
         let name = |found: &ManifestObject| {
-            let group = found.group();
-            let dot = if group.is_empty() { "" } else { "." };
             let short = found.short_name();
             let (kind, name) = short.split_once('/').unwrap_or((&short, ""));
-            format!("{}{dot}{group}/{}\n", kind.to_lowercase(), visible(name))
+            full_name(kind, found.group(), name)
         };
-        (format == Format::Name).then(|| lost().map(|(_, found)| name(found)).collect())
+        let lost = self.apply.objects.iter().zip(self.objects).filter(|(object, _)| object.fate.is_loss());
+        Some(lost.map(|(_, found)| name(found)).collect())
     }
 }
 

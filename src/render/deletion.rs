@@ -28,14 +28,14 @@ use gc_core::{
 };
 
 use super::{
-    escape::visible,
     lines::{self, Line},
-    output::{Format, Output, TextOptions},
+    output::{Output, TextOptions},
     picture::{Fate, Picture, PictureOptions, Row, Verdict, View, folded, of_identity, row_of, section},
     plan::VerdictJson,
     sections::{Heading, Said, Sections, more_lines},
     states::Headline,
     style::Tone,
+    words::full_name,
 };
 
 /// A finished delete, with what is needed to describe it.
@@ -158,8 +158,10 @@ impl Output for DeletionView<'_> {
         Some(picture(self, options))
     }
 
-    fn other(&self, format: Format) -> Option<String> {
-        (format == Format::Name).then(|| self.names())
+    /// The targets that are terminating or gone, as kubectl's own `delete -o name`.
+    fn names(&self) -> Option<Vec<String>> {
+        let done = self.sent.iter().filter(|sent| !sent.answered.failed()).map(|sent| &sent.target);
+        Some(done.map(|object| full_name(&object.kind, group_of(&object.api_version), &object.name)).collect())
     }
 }
 
@@ -201,12 +203,6 @@ impl<'a> DeletionView<'a> {
             Some(Ended::TimedOut) => "TimedOut",
             Some(Ended::CalledOff) => "Interrupted",
         }
-    }
-
-    /// `kind.group/name` of the targets that are terminating or gone, one per line, as kubectl's own `delete -o name`.
-    fn names(&self) -> String {
-        let done = self.sent.iter().filter(|sent| !sent.answered.failed());
-        done.map(|sent| format!("{}\n", visible(&full_name(&sent.target)))).collect()
     }
 
     /// Whether the outcome is bad: objects remain, or something differs from the plan.
@@ -257,12 +253,6 @@ fn went_all_the_same(followed: &Followed) -> bool {
 /// How many objects were deleted that existed at planning time and were predicted to stay.
 fn surprises(followed: &Followed) -> usize {
     followed.outside.iter().filter(|one| !one.new && (one.gone || one.terminating)).count()
-}
-
-/// `kind.group/name`, as kubectl takes it.
-fn full_name(object: &Identity) -> String {
-    let group = object.api_version.split_once('/').map(|(group, _)| format!(".{group}")).unwrap_or_default();
-    format!("{}{group}/{}", object.kind.to_lowercase(), object.name)
 }
 
 /// At most this many objects of a kind are named, unless the output is wide.

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{
     document::{self, Template},
+    escape::visible,
     picture::{ObjectCommands, Picture, PictureOptions, dot, html, mermaid, svg},
     style::Style,
 };
@@ -43,39 +44,28 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format that has a name, but for templates.
-    pub const NAMED: [Self; 11] = [
-        Self::Json,
-        Self::Yaml,
-        Self::Name,
-        Self::Html,
-        Self::Svg,
-        Self::Mermaid,
-        Self::Dot,
-        Self::CollectorDot,
-        Self::Wide,
-        Self::Remedies,
-        Self::Oneline,
+    /// As `-o` takes them, but for templates.
+    pub const NAMED: [(Self, &str); 11] = [
+        (Self::Json, "json"),
+        (Self::Yaml, "yaml"),
+        (Self::Name, "name"),
+        (Self::Html, "html"),
+        (Self::Svg, "svg"),
+        (Self::Mermaid, "mermaid"),
+        (Self::Dot, "dot"),
+        (Self::CollectorDot, "collector-dot"),
+        (Self::Wide, "wide"),
+        (Self::Remedies, "remedies"),
+        (Self::Oneline, "oneline"),
     ];
 
     /// As `-o` takes it; empty for [`Format::Text`].
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Text => "",
-            Self::Wide => "wide",
-            Self::Json => "json",
-            Self::Yaml => "yaml",
-            Self::Name => "name",
-            Self::Dot => "dot",
-            Self::CollectorDot => "collector-dot",
-            Self::Html => "html",
-            Self::Svg => "svg",
-            Self::Mermaid => "mermaid",
-            Self::Remedies => "remedies",
-            Self::Oneline => "oneline",
             Self::Template(Template::Text(_)) => "jsonpath",
             Self::Template(Template::Json(_)) => "jsonpath-as-json",
             Self::Template(Template::Columns(_)) => "custom-columns",
+            _ => Self::NAMED.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name),
         }
     }
 
@@ -119,6 +109,11 @@ pub trait Output {
         None
     }
 
+    /// The names of what it is about, for `-o name`; `None` if the command has none.
+    fn names(&self) -> Option<Vec<String>> {
+        None
+    }
+
     /// Any other format; `None` if the command doesn't offer it.
     fn other(&self, _format: Format) -> Option<String> {
         None
@@ -152,7 +147,9 @@ pub fn print(
         other => {
             let missing =
                 || io::Error::new(io::ErrorKind::Unsupported, format!("there is no -o {} here", other.name()));
-            if let Some(text) = output.other(other) {
+            // One per line, whatever a name contains.
+            let names = || Some(output.names()?.iter().map(|name| format!("{}\n", visible(name))).collect());
+            if let Some(text) = if other == Format::Name { names() } else { output.other(other) } {
                 return Ok(text.into_bytes());
             }
             let fold = options.fold && other.folds();
@@ -223,12 +220,5 @@ mod tests {
     #[test]
     fn a_format_that_an_output_lacks_is_an_error() {
         assert_eq!(tree_in(Format::Remedies).unwrap_err().to_string(), "there is no -o remedies here");
-    }
-
-    #[test]
-    fn every_format_but_text_has_a_name_of_its_own() {
-        let names: std::collections::BTreeSet<_> = Format::NAMED.map(Format::name).into();
-        assert_eq!(names.len(), Format::NAMED.len());
-        assert!(!names.contains(Format::Text.name()));
     }
 }

@@ -13,11 +13,11 @@ use gc_core::{
 
 use super::{
     lines,
-    output::{Format, Output, TextOptions},
+    output::{Output, TextOptions},
     sections::{Heading, Sections},
     style::Tone,
     table::{Column, Table},
-    words::full_name,
+    words::full_names,
 };
 
 /// `kind: Reclaim`, described in `docs/schema/reclaim.json`.
@@ -94,11 +94,10 @@ impl Output for ReclaimView<'_> {
     }
 
     /// `kind.group/name` of what goes, without dependents; with `--never`, of what stays.
-    fn other(&self, format: Format) -> Option<String> {
-        let named = |id: ObjectId| format!("{}\n", full_name(self.snapshot, id));
-        (format == Format::Name).then(|| match self.never {
-            true => self.stays().iter().map(|stays| named(stays.object)).collect(),
-            false => self.removals().iter().map(|removal| named(removal.object)).collect(),
+    fn names(&self) -> Option<Vec<String>> {
+        Some(match self.never {
+            true => full_names(self.snapshot, self.stays().iter().map(|stays| stays.object)),
+            false => full_names(self.snapshot, self.removals().iter().map(|removal| removal.object)),
         })
     }
 }

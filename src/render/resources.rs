@@ -16,7 +16,7 @@ use gc_core::{
 use super::{
     document::Head,
     escape::visible,
-    output::{Format, Output, TextOptions},
+    output::{Output, TextOptions},
     style::{Style, Tone},
     table::{Column, Table},
 };
@@ -105,9 +105,8 @@ impl Output for ResourcesView<'_> {
     }
 
     /// `plural.group` of each resource, as kubectl prints it.
-    fn other(&self, format: Format) -> Option<String> {
-        let names = || self.rows().iter().map(|row| format!("{}\n", visible(&row.resource.full_name()))).collect();
-        (format == Format::Name).then(names)
+    fn names(&self) -> Option<Vec<String>> {
+        Some(self.rows().iter().map(|row| row.resource.full_name()).collect())
     }
 }
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    output::{Format, Output as _, TextOptions},
+    output::{Output as _, TextOptions},
     resources::ResourcesView,
     testing::{plain, shown},
 };
@@ -107,7 +107,7 @@ fn any_width_will_do() {
 
 #[test]
 fn names_come_once_and_the_watched_first() {
-    insta::assert_snapshot!(of(&some()).other(Format::Name).unwrap(), @r"
+    insta::assert_snapshot!(of(&some()).names().unwrap().join("\n"), @r"
     configmaps
     nodes
     horizontalpodautoscalers.autoscaling

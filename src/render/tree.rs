@@ -33,7 +33,7 @@ use super::{
     states::{Fate, MISSING},
     style::{Style, Tone, Toned},
     tree_document::{Document, collector_dot},
-    words::{KindCounts, count_kinds, full_name, plural},
+    words::{KindCounts, count_kinds, full_names, plural},
 };
 
 /// A tree with the data for its names and states.
@@ -79,13 +79,14 @@ impl Output for TreeView<'_> {
         Some(picture(self, options))
     }
 
-    /// The objects' names, or the collector's debug graph.
+    fn names(&self) -> Option<Vec<String>> {
+        Some(full_names(self.snapshot, self.tree.objects(self.graph)))
+    }
+
+    /// The collector's debug graph.
     fn other(&self, format: Format) -> Option<String> {
-        match format {
-            Format::Name => Some(names(self.snapshot, self.graph, self.tree)),
-            Format::CollectorDot => Some(collector_dot(&DebugGraph::of(self.snapshot, self.graph, self.tree))),
-            _ => None,
-        }
+        let graph = || collector_dot(&DebugGraph::of(self.snapshot, self.graph, self.tree));
+        (format == Format::CollectorDot).then(graph)
     }
 }
 
@@ -140,11 +141,6 @@ pub(super) fn write(view: &TreeView<'_>, options: &TextOptions<'_>, out: &mut dy
     let mut sections = Sections::default();
     sections.add(Heading::Note, totals);
     if lines.is_empty() { sections.write(options, out) } else { sections.write_below(options, out) }
-}
-
-/// `kind.group/name` of every object, as `kubectl get -o name` prints it.
-pub(super) fn names(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> String {
-    tree.objects(graph).map(|id| format!("{}\n", full_name(snapshot, id))).collect()
 }
 
 fn line(view: &TreeView<'_>, row: Row) -> Line {

@@ -7,10 +7,10 @@ use gc_core::{
 };
 
 use super::{
-    output::TextOptions,
+    output::{Output as _, TextOptions},
     style::Style,
     testing::{plain, shown},
-    tree::{TreeView, names},
+    tree::TreeView,
     tree_document::collector_dot,
 };
 
@@ -65,7 +65,7 @@ fn prints_names() {
     let target = snapshot.by_uid(snapshot.strings.find("deployment-web").unwrap()).unwrap();
     let tree =
         Tree::of_targets(&snapshot, &graph, &[target], snapshot.strings.find("shop"), Direction::Dependents, Some(1));
-    insta::assert_snapshot!(names(&snapshot, &graph, &tree), @r"
+    insta::assert_snapshot!(TreeView::new(&snapshot, &graph, &tree).names().unwrap().join("\n"), @r"
     deployment.apps/web
     configmap/astray
     configmap/both

@@ -57,13 +57,19 @@ pub fn plural(resource: &Resource, count: usize) -> String {
 }
 
 /// `kind.group/name`, as kubectl's `-o name` prints it.
-pub fn full_name(snapshot: &Snapshot, id: ObjectId) -> String {
-    let object = snapshot.object(id);
-    let resource = snapshot.resources.get(object.resource);
-    let dot = if resource.group.is_empty() { "" } else { "." };
-    let name = format!("{}{dot}{}/{}", resource.kind.to_lowercase(), resource.group, snapshot.text(object.name));
-    // One per line, whatever the name contains.
-    visible(&name).into_owned()
+pub fn full_name(kind: &str, group: &str, name: &str) -> String {
+    let dot = if group.is_empty() { "" } else { "." };
+    format!("{}{dot}{group}/{name}", kind.to_lowercase())
+}
+
+/// The full names of these objects.
+pub fn full_names(snapshot: &Snapshot, objects: impl IntoIterator<Item = ObjectId>) -> Vec<String> {
+    let name = |id| {
+        let object = snapshot.object(id);
+        let resource = snapshot.resources.get(object.resource);
+        full_name(&resource.kind, &resource.group, snapshot.text(object.name))
+    };
+    objects.into_iter().map(name).collect()
 }
 
 /// A text, wrapped at `width` columns, at spaces and punctuation; lines after the first are indented by `hanging`. Line

@@ -129,8 +129,8 @@ impl Approved {
             }
         };
         let mut progress = FollowReporter::new(Instant::now());
-        let report = view.carry_out(&mut delete, &result, Some(&held), timeout, &mut notes, &mut |noted, event| {
-            progress.describe(noted, event);
+        let report = view.carry_out(&mut delete, &result, Some(&held), timeout, &mut notes, &mut |event| {
+            progress.describe(event);
         });
         progress.end();
         with_notes(report?, notes)

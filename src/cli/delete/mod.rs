@@ -69,8 +69,7 @@ pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, Oper
         Asked::Approved(approved) if args.hold.is_some() => approved.hold(global, args, timeout),
         Asked::Approved(approved) => {
             let mut progress = FollowReporter::new(Instant::now());
-            let mut observer = |noted: &BTreeSet<String>, event| progress.describe(noted, event);
-            let report = approved.carry_out(global, args, timeout, &mut observer);
+            let report = approved.carry_out(global, args, timeout, &mut |event| progress.describe(event));
             progress.end();
             report
         }
@@ -120,14 +119,13 @@ pub(super) fn ask(global: &GlobalArgs, args: &DeleteArgs, mut delete: Delete) ->
 }
 
 impl Approved {
-    /// Deletes, follows the cascade, and reports the result. `observer` also gets the resources of whose lost watches a
-    /// note tells.
+    /// Deletes, follows the cascade, and reports the result.
     pub(super) fn carry_out(
         self,
         global: &GlobalArgs,
         args: &DeleteArgs,
         timeout: Option<Duration>,
-        observer: &mut dyn FnMut(&BTreeSet<String>, FollowEvent),
+        observer: &mut dyn FnMut(FollowEvent),
     ) -> Result<Report, OperationError> {
         let Approved { mut delete, plan, mut notes } = self;
         let view = DeleteReport { global, args };
@@ -245,7 +243,7 @@ impl DeleteReport<'_> {
         held: Option<&[HeldTarget]>,
         timeout: Option<Duration>,
         notes: &mut Vec<String>,
-        observer: &mut dyn FnMut(&BTreeSet<String>, FollowEvent),
+        observer: &mut dyn FnMut(FollowEvent),
     ) -> Result<Report, OperationError> {
         let plan = &result.plan;
         let namespace = delete.session.namespace_of(&plan.request.targets);
@@ -258,13 +256,17 @@ impl DeleteReport<'_> {
         let known = delete.session.snapshot.gaps.clone();
         let mut gaps = Incomplete::gaps_that_matter(&delete.session.snapshot, plan);
         let resources = &delete.session.snapshot.resources;
-        // The approval has noted these.
-        let noted: BTreeSet<String> =
+        // The approval has told of these.
+        let told: BTreeSet<String> =
             delete.session.lost().iter().map(|lost| resources.get(lost.resource).full_name()).collect();
         let snapshot = &delete.session.snapshot;
         let prevented = plan.obstacles.iter().flat_map(|obstacle| &obstacle.prevents);
         let prevented: Vec<String> = prevented.map(|id| snapshot.text(snapshot.object(*id).uid).to_owned()).collect();
-        let done = delete.carry_out(plan, &how, &mut |event| observer(&noted, event))?;
+        let mut tell = |event| match &event {
+            FollowEvent::LostWatch { resource, .. } if told.contains(resource) => {}
+            _ => observer(event),
+        };
+        let done = delete.carry_out(plan, &how, &mut tell)?;
         notes.extend(done.unfinished.iter().cloned());
         // What seemed to be in the way may not have been.
         let ends = done.followed.as_ref().map(|followed| &followed.ends);

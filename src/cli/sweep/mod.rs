@@ -3,7 +3,6 @@
 mod watch;
 
 use std::{
-    collections::BTreeSet,
     io,
     sync::Arc,
     time::{Duration, Instant},
@@ -25,7 +24,7 @@ use crate::{
     render::{
         deletion::DeletionView,
         header::header,
-        output::{Format, Output, TextOptions},
+        output::{Output, TextOptions},
         picture::{Picture, PictureOptions},
         plan::PlanView,
     },
@@ -303,7 +302,7 @@ struct PassReport<'a> {
 /// The prediction, stored until the result is known: ids change during the pass.
 struct PassDocument {
     document: Map<String, Value>,
-    names: Option<String>,
+    names: Option<Vec<String>>,
     picture: Option<Picture>,
 }
 
@@ -331,8 +330,8 @@ impl Output for PassDocument {
         self.picture.clone()
     }
 
-    fn other(&self, format: Format) -> Option<String> {
-        self.names.clone().filter(|_| format == Format::Name)
+    fn names(&self) -> Option<Vec<String>> {
+        self.names.clone()
     }
 }
 
@@ -385,7 +384,7 @@ impl PassReport<'_> {
         let view = PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref());
         Ok(PassDocument {
             document: fields(&view.document())?,
-            names: view.other(Format::Name),
+            names: view.names(),
             picture: draw(&self.printer(), &view),
         })
     }
@@ -420,7 +419,7 @@ impl PassReport<'_> {
         let prevented = plan.plan.obstacles.iter().flat_map(|obstacle| &obstacle.prevents);
         let prevented: Vec<Identity> = prevented.map(|id| Identity::of(snapshot, *id)).collect();
         let SweepResult { followed, failing } =
-            pass.carry_out(plan, &order.load, &mut |event| progress.describe(&BTreeSet::new(), event));
+            pass.carry_out(plan, &order.load, &mut |event| progress.describe(event));
         progress.end();
         let kubectl = self.global.connection.kubectl();
         let view = DeletionView {

@@ -252,10 +252,8 @@ impl Deleting {
             // Ignore errors: the screen may be closed.
             let tell = |message| drop(news.send(message));
             let deleted = catch_unwind(AssertUnwindSafe(|| {
-                approved.carry_out(&global, &args, None, &mut |noted, event| {
-                    if let Some(text) = describe(&event, noted) {
-                        tell(Message::News(News::Deleting(format!("Deleting: {text}"))));
-                    }
+                approved.carry_out(&global, &args, None, &mut |event| {
+                    tell(Message::News(News::Deleting(format!("Deleting: {}", describe(&event)))));
                 })
             }));
             tell(match deleted {

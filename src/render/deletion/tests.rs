@@ -249,7 +249,7 @@ fn an_archive_is_named() {
     let target = [sent("web", Answered::Accepted)];
     let view = DeletionView { sent: &target, archive: Some(Path::new("web.yaml")), ..DeletionView::default() };
     assert!(shown(&view, &plain(None)).ends_with("All of them are archived in web.yaml.\n"));
-    assert_eq!(view.names(), "deployment.apps/web\n");
+    assert_eq!(view.names().unwrap(), ["deployment.apps/web"]);
 }
 
 /// As `docs/schema/deletion.json` has it: what was sent and followed is the document.

@@ -21,7 +21,6 @@ use super::{
     picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View, section},
     plan::VerdictJson,
     sections::Heading,
-    words::full_name,
 };
 
 pub use text::CodesView;
@@ -62,13 +61,6 @@ pub struct IfDeleted {
 }
 
 impl DoctorView<'_> {
-    /// Every affected object, as `kind.group/name`, one per line.
-    fn names(&self) -> String {
-        let objects: BTreeSet<ObjectId> =
-            self.diagnosis.findings.iter().flat_map(|finding| finding.objects.iter().copied()).collect();
-        objects.into_iter().map(|id| format!("{}\n", full_name(self.snapshot, id))).collect()
-    }
-
     /// A line for each finding, for `grep`.
     fn lines(&self) -> String {
         let line = |finding: &Finding| {

@@ -19,7 +19,7 @@ use crate::render::{
     states::FINDING,
     style::Tone,
     table::{Column, Table},
-    words::{count_kinds, plural},
+    words::{count_kinds, full_names, plural},
 };
 use gc_core::{
     command_line::ShellCommand,
@@ -104,9 +104,15 @@ impl Output for DoctorView<'_> {
         Some(super::picture(self, options))
     }
 
+    /// Every affected object.
+    fn names(&self) -> Option<Vec<String>> {
+        let objects: BTreeSet<ObjectId> =
+            self.diagnosis.findings.iter().flat_map(|finding| finding.objects.iter().copied()).collect();
+        Some(full_names(self.snapshot, objects))
+    }
+
     fn other(&self, format: Format) -> Option<String> {
         match format {
-            Format::Name => Some(self.names()),
             Format::Remedies => Some(self.remedies()),
             Format::Oneline => Some(self.lines()),
             _ => None,
@@ -420,8 +426,7 @@ impl Output for CodesView {
         Ok(())
     }
 
-    fn other(&self, format: Format) -> Option<String> {
-        let names = || Code::ALL.map(|code| format!("{}\n", code.name())).concat();
-        (format == Format::Name).then(names)
+    fn names(&self) -> Option<Vec<String>> {
+        Some(Code::ALL.map(|code| code.name().to_owned()).into())
     }
 }

@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use crate::render::{
     lines::{self, Line},
-    output::{Format, Output, TextOptions},
+    output::{Output, TextOptions},
     picture::{Objects, Picture, PictureOptions, Row, View, row_of, section},
     sections::Heading,
     states::{Fate, LOSS, OUTSIDE, word_in},
     style::{Tone, Toned},
-    words::full_name,
+    words::full_names,
 };
 use gc_core::{
     document::{Head, ObjectJson},
@@ -194,9 +194,8 @@ impl Output for BlastRadius<'_> {
         }
     }
 
-    fn other(&self, format: Format) -> Option<String> {
-        let names = || self.rows.iter().map(|row| format!("{}\n", full_name(self.snapshot, row.object))).collect();
-        (format == Format::Name).then(names)
+    fn names(&self) -> Option<Vec<String>> {
+        Some(full_names(self.snapshot, self.rows.iter().map(|row| row.object)))
     }
 
     fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use crate::render::{
     lines::{self, Line},
-    output::{Format, Output, TextOptions},
+    output::{Output, TextOptions},
     picture::{Fate, Objects, Picture, PictureOptions, Section, Verdict as PictureVerdict, View, remarks_of, section},
     sections::{Heading, Said, Sections},
     style::Tone,
-    words::{full_name, plural},
+    words::{full_names, plural},
 };
 use gc_core::{
     document::Named,
@@ -47,8 +47,11 @@ impl Output for PlanView<'_> {
         Named(self.snapshot, document::PlanDocument::of(self))
     }
 
-    fn other(&self, format: Format) -> Option<String> {
-        (format == Format::Name).then(|| names_of_deleted(self))
+    /// The objects that would be deleted, in order: in the first end, and then in the second. As gates do, it counts
+    /// those that stay Terminating.
+    fn names(&self) -> Option<Vec<String>> {
+        let gone = self.plan.both_ends().filter(|outcome| outcome.kind.removes());
+        Some(full_names(self.snapshot, each_once(gone.map(|outcome| outcome.object))))
     }
 
     fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
@@ -79,15 +82,6 @@ impl Output for PlanView<'_> {
     fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         verdict::write_line(self, options, out)
     }
-}
-
-/// The objects that would be deleted, in order: in the first end, and then in the second. As gates do, it counts those
-/// that stay Terminating.
-fn names_of_deleted(view: &PlanView<'_>) -> String {
-    let gone = view.plan.both_ends().filter(|outcome| outcome.kind.removes());
-    each_once(gone.map(|outcome| outcome.object))
-        .map(|object| format!("{}\n", full_name(view.snapshot, object)))
-        .collect()
 }
 
 /// Writes the most important of many lines: what the user is asked to confirm.

@@ -132,7 +132,7 @@ impl<'t> Carried<'t> {
             let followed = plan.both_ends().map(|outcome| outcome.object).chain(targets.iter().copied());
             let uids: BTreeSet<Symbol> = followed.map(|id| snapshot.object(id).uid).collect();
             let deletion = Deletion::by(propagation);
-            let sent = delete(&connection, &snapshot, &targets, &deletion, future::pending(), &mut |_| ()).await;
+            let sent = delete(&connection, &snapshot, &targets, &deletion, future::pending()).await;
             tokio::task::block_in_place(after);
             let mut events = Vec::new();
             let mut heeds = std::mem::replace(&mut self.heeds, Box::new(|_| false));

@@ -95,9 +95,7 @@ impl Answered {
             Answered::Refused { .. } | Answered::Unsure { .. } | Answered::Failed { .. } | Answered::NotSent => true,
         }
     }
-}
 
-impl Answered {
     /// Whether the target is gone or on its way out, or may be.
     pub fn may_be_done(&self) -> bool {
         matches!(self, Answered::Unsure { .. }) || !self.failed()
@@ -105,7 +103,7 @@ impl Answered {
 }
 
 /// Deletes these objects one after the other, each by its uid in the snapshot, so that a new object with the same name
-/// survives. Calls `describe` after each answer, and returns one result per target, in their order.
+/// survives. Returns one result per target, in their order.
 ///
 /// Stops after the first failure, because the prediction assumed that all targets are deleted, and as soon as
 /// `called_off` is done; a DELETE under way is finished first. If the future is dropped half-way, it is unknown whether
@@ -116,7 +114,6 @@ pub async fn delete(
     targets: &[ObjectId],
     deletion: &Deletion,
     called_off: impl Future<Output = ()>,
-    describe: &mut dyn FnMut(&Sent),
 ) -> Vec<Sent> {
     let mut called_off = pin!(called_off);
     let mut all: Vec<Sent> = Vec::with_capacity(targets.len());
@@ -130,9 +127,7 @@ pub async fn delete(
             object.delete(connection, snapshot.resources.get(object.resource()), deletion).await
         };
         stopped |= answered.failed();
-        let sent = Sent { target: object.identity, answered, seen: seen.filter(|_| !deletion.dry_run) };
-        describe(&sent);
-        all.push(sent);
+        all.push(Sent { target: object.identity, answered, seen: seen.filter(|_| !deletion.dry_run) });
     }
     all
 }

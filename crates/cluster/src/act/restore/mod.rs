@@ -25,6 +25,7 @@ use crate::{
 };
 use gc_core::{
     model::{Mapping, Resource, Resources},
+    progress,
     restore::{Item, ItemId, MANAGER, Outcome, Place, RestorePlan, Restored},
 };
 
@@ -49,8 +50,7 @@ pub enum Mode {
 }
 
 /// Restores the objects of a plan, or only finds out what would happen. `resources` are those that the server serves
-/// now; `describe` is called for each object as soon as it is done. Every error is the outcome of the object it
-/// happened to, so that all results so far are always returned.
+/// now. Every error is the outcome of the object it happened to, so that all results so far are always returned.
 ///
 /// As soon as `called_off` says so, nothing more is begun: objects under way are finished, the others are not tried.
 pub async fn restore(
@@ -59,7 +59,6 @@ pub async fn restore(
     resources: Resources,
     mode: Mode,
     called_off: &dyn Fn() -> bool,
-    describe: &mut dyn FnMut(ItemId, &Restored),
 ) -> Vec<Restored> {
     let left_out = |item: &Item| item.left_out.clone().map(|why| Restored::absent(Outcome::LeftOut(why)));
     let states = plan.items.iter().map(left_out).collect();
@@ -80,15 +79,12 @@ pub async fn restore(
             break;
         }
         run.await_watches(step).await;
-        let mut done = Vec::with_capacity(step.len());
-        let mut turns = futures::stream::iter(step)
-            .map(async |item| (*item, run.bring(*item).await.unwrap_or_else(Restored::absent)))
-            .buffer_unordered(AT_ONCE);
-        while let Some((item, restored)) = turns.next().await {
-            describe(item, &restored);
-            done.push((item, restored));
-        }
-        drop(turns);
+        let bring = async |item: &ItemId| {
+            let restored = run.bring(*item).await.unwrap_or_else(Restored::absent);
+            progress::advance(1);
+            (*item, restored)
+        };
+        let done: Vec<_> = futures::stream::iter(step).map(bring).buffer_unordered(AT_ONCE).collect().await;
         for (item, restored) in done {
             run.states[item] = Some(restored);
         }
