@@ -160,7 +160,7 @@ fn archive(path: &str, header: &Header) -> String {
 
 /// An error as text: control characters are escaped, and only errors that have several lines keep their line breaks.
 pub(super) fn describe_error(error: &OperationError) -> String {
-    let text = format!("{error}{}", error.hint().unwrap_or_default());
+    let text = error.to_string();
     match error {
         OperationError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
             missing.iter().map(|one| visible(&one.to_string()).into_owned()).collect::<Vec<_>>().join("\n")

@@ -16,7 +16,7 @@ use super::targets::TargetError;
 /// At most this many lines say what is missing.
 const LINES: usize = 100;
 
-/// Why a command failed. [`hint`](Self::hint) says what to do about it.
+/// Why a command failed, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum OperationError {
     /// Invalid flags or arguments, alone or together.
@@ -42,13 +42,16 @@ pub enum OperationError {
     Refused { object: String, why: &'static str },
     /// The user lacks permissions.
     #[error("nothing was {done}: you may not {what}{}", .unread.as_ref().map_or(String::new(), |unread| format!(
-        "\nWhat could not be read may change which objects are {done}, too:{}", unread.lines())))]
+        "\nWhat could not be read may change which objects are {done}, too:{}", unread.in_the_way(false))))]
     Forbidden { done: &'static str, what: String, unread: Option<Box<Unread>> },
     /// `--keep` asks for something impossible: one line for each object.
     #[error("{}", .0.join("\n"))]
     Unkeepable(Vec<String>),
     /// No resource can be listed and watched.
-    #[error("nothing can be watched in {place}: {why}")]
+    #[error(
+        "nothing can be watched in {place}: {why}; it needs the verbs list and watch, and -n NAMESPACE needs them \
+        only there"
+    )]
     Unwatchable { place: String, why: String },
     /// Something can't be kept; nothing was deleted.
     #[error("nothing was deleted: {0}")]
@@ -63,20 +66,23 @@ pub enum OperationError {
     #[error(transparent)]
     Hold(Box<HoldTrouble>),
     /// Unread objects may change what is deleted.
-    #[error("nothing was deleted: what could not be read may change which objects are deleted:{}", .0.lines())]
+    #[error("nothing was deleted: what could not be read may change which objects are deleted:{}", .0.or_allowed())]
     Incomplete(Box<Unread>),
     /// Unread resources may contain dependents.
     #[error("nothing was changed: what could not be read may contain dependents of the objects to be swept:{}",
-        .unread.lines())]
+        .unread.in_the_way(!.limited))]
     UnseenDependents { unread: Box<Unread>, limited: bool },
     /// There is nothing to sweep in what could be read.
-    #[error("nothing to sweep was found, but these could not be read: {}", named(.resources))]
+    #[error("nothing to sweep was found, but these could not be read: {}. Make them readable{}", named(.resources),
+        elsewhere(!.limited))]
     UnseenObjects { resources: Vec<String>, limited: bool },
     /// A watch has missed events; `unless` is the flag that allows that.
-    #[error("nothing was changed: {}", missed(&[resource], reason))]
+    #[error("nothing was changed: {}; {}{}", missed(&[resource], reason),
+        if reason == FORBIDDEN { "ask for the missing right" } else { "try again" },
+        .unless.map_or(String::new(), |flag| format!(", or use {flag}")))]
     MissedEvents { resource: String, reason: String, unless: Option<&'static str> },
     /// The plan never stops changing.
-    #[error("nothing was changed: the plan changed {rounds} times while it was shown")]
+    #[error("nothing was changed: the plan changed {rounds} times while it was shown; try again")]
     Unsettled { rounds: usize },
     /// Another object has the name of a target.
     #[error("nothing was deleted: {object} was replaced by another object with the same name")]
@@ -88,13 +94,13 @@ pub enum OperationError {
     )]
     Moved { object: String, path: String },
     /// There is a question, but no terminal.
-    #[error("nothing was changed: there is no terminal for the question")]
+    #[error("nothing was changed: there is no terminal for the question; use --yes to skip the question")]
     NoTerminal,
     /// An archive could not be written or used.
     #[error(transparent)]
     Archive(Box<ArchiveError>),
     /// The existing archive contains other objects.
-    #[error("{}: nothing was deleted: it is an archive of other objects", .0.display())]
+    #[error("{}: nothing was deleted: it is an archive of other objects; give --archive another name", .0.display())]
     OtherArchive(PathBuf),
     /// An archive's objects can't be restored.
     #[error("{0}")]
@@ -103,11 +109,11 @@ pub enum OperationError {
     #[error("{}", not_archived(path, failures))]
     NotArchived { path: String, failures: Vec<(String, String)> },
     /// Unread resources may contain objects that will be deleted.
-    #[error("{path} was not written: it could lack objects that the delete removes:{}", .unread.lines())]
+    #[error("{path} was not written: it could lack objects that the delete removes:{}", .unread.or_allowed())]
     MayLack { path: String, unread: Box<Unread> },
     #[error("{path}: cannot be written: {source}")]
     Unwritable { path: String, source: std::io::Error },
-    #[error("{0} exists")]
+    #[error("{0} exists: use --force to replace it")]
     Exists(String),
     /// The output could not be printed.
     #[error("cannot show what would happen: {0}")]
@@ -115,38 +121,11 @@ pub enum OperationError {
     /// The output can't be serialized.
     #[error("cannot write the output as a document: {0}")]
     Document(serde_json::Error),
-    #[error(transparent)]
+    #[error("{0}; choose another --metrics-bind-address, or leave it out")]
     Serve(#[from] ServeError),
     /// The asynchronous runtime could not be started.
     #[error("cannot start: {0}")]
     Runtime(std::io::Error),
-}
-
-impl OperationError {
-    /// What to do about it, if the message doesn't say so. It follows the message's last punctuation.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::Incomplete(unread) | Self::MayLack { unread, .. } => return Some(unread.hint()),
-            Self::Forbidden { unread, .. } => return unread.as_ref().map(|unread| unread.hint_of_sweep(false)),
-            Self::UnseenDependents { unread, limited } => return Some(unread.hint_of_sweep(!limited)),
-            Self::UnseenObjects { limited: true, .. } => ". Make them readable",
-            Self::UnseenObjects { .. } => ". Make them readable, or limit the sweep with -n or TARGETs",
-            Self::MissedEvents { unless, reason, .. } => {
-                let again = if reason == FORBIDDEN { "ask for the missing right" } else { "try again" };
-                let or = unless.map_or(String::new(), |flag| format!(", or use {flag}"));
-                return Some(format!("; {again}{or}"));
-            }
-            Self::Unsettled { .. } => "; try again",
-            Self::Unwatchable { .. } => "; it needs the verbs list and watch, and -n NAMESPACE needs them only there",
-            Self::NoTerminal => "; use --yes to skip the question",
-            Self::OtherArchive(_) => "; give --archive another name",
-            Self::NotArchived { .. } => ". Archiving needs the verb get on all of them",
-            Self::Exists(_) => ": use --force to replace it",
-            Self::Serve(_) => "; choose another --metrics-bind-address, or leave it out",
-            _ => return None,
-        };
-        Some(hint.to_owned())
-    }
 }
 
 /// Fails because of invalid flags or arguments.
@@ -176,7 +155,10 @@ fn not_archived(path: &str, failures: &[(String, String)]) -> String {
     let describe: Vec<String> =
         by_reason.iter().map(|(reason, objects)| format!("{} ({reason})", some_of(objects, NAMED))).collect();
     let what = count(failures.len(), "object to be deleted", "objects to be deleted");
-    format!("{path} was not written: {what} cannot be read completely: {}", describe.join("; "))
+    let why = describe.join("; ");
+    format!(
+        "{path} was not written: {what} cannot be read completely: {why}. Archiving needs the verb get on all of them"
+    )
 }
 
 /// What went wrong with one of several objects.
@@ -217,6 +199,11 @@ pub(super) fn missed(names: &[&str], reason: &str) -> String {
     }
 }
 
+/// What else to do about what a sweep can't read.
+fn elsewhere(limits: bool) -> &'static str {
+    if limits { ", or limit the sweep with -n or TARGETs" } else { "" }
+}
+
 /// What is missing, in words: one line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
@@ -229,7 +216,7 @@ pub struct Unread {
 
 impl Unread {
     /// The lines, indented, each after a line break.
-    pub(super) fn lines(&self) -> String {
+    fn lines(&self) -> String {
         let mut text: String = self.lines.iter().take(LINES).map(|line| format!("\n  {line}")).collect();
         if self.lines.len() > LINES {
             text += &format!("\n  and {} more", self.lines.len() - LINES);
@@ -242,14 +229,14 @@ impl Unread {
         format!("Not read: {}. What of these depends on what goes is deleted, too.", self.lines.join("; "))
     }
 
-    /// What to do about it if nothing may stay unread; `elsewhere` if other objects may be in reach.
-    pub(super) fn hint_of_sweep(&self, elsewhere: bool) -> String {
-        format!("\n{}{}", self.remedy(), if elsewhere { ", or limit the sweep with -n or TARGETs" } else { "" })
+    /// The lines, and what to do about them if nothing may stay unread; `limits` if other objects may be in reach.
+    pub(super) fn in_the_way(&self, limits: bool) -> String {
+        format!("{}\n{}{}", self.lines(), self.remedy(), elsewhere(limits))
     }
 
-    /// What to do about it.
-    pub(super) fn hint(&self) -> String {
-        format!("\n{}, or go on without: --allow-incomplete{}", self.remedy(), self.allow)
+    /// The lines, and what to do about them.
+    pub(super) fn or_allowed(&self) -> String {
+        format!("{}\n{}, or go on without: --allow-incomplete{}", self.lines(), self.remedy(), self.allow)
     }
 
     fn remedy(&self) -> &'static str {
@@ -264,15 +251,10 @@ impl Unread {
 mod tests {
     use super::*;
 
-    /// The error as a command prints it.
-    fn printed(error: &OperationError) -> String {
-        format!("{error}{}", error.hint().unwrap_or_default())
-    }
-
     #[test]
     fn an_error_says_what_was_not_done_why_and_what_to_do() {
         assert_eq!(
-            printed(&OperationError::NoTerminal),
+            OperationError::NoTerminal.to_string(),
             "nothing was changed: there is no terminal for the question; use --yes to skip the question"
         );
         let missed_for = |reason: &str, unless| OperationError::MissedEvents {
@@ -282,10 +264,10 @@ mod tests {
         };
         let missed = |unless| missed_for("410 Gone", unless);
         let why = "nothing was changed: new pods may have been missed since they were listed (410 Gone); try again";
-        assert_eq!(printed(&missed(None)), why);
-        assert_eq!(printed(&missed(Some("--allow-incomplete"))), format!("{why}, or use --allow-incomplete"));
+        assert_eq!(missed(None).to_string(), why);
+        assert_eq!(missed(Some("--allow-incomplete")).to_string(), format!("{why}, or use --allow-incomplete"));
         assert_eq!(
-            printed(&missed_for("forbidden", None)),
+            missed_for("forbidden", None).to_string(),
             "nothing was changed: you may not list and watch pods: new ones may have been missed since they were \
              listed; ask for the missing right"
         );

@@ -184,7 +184,7 @@ impl Trial {
         let (mut view, mut terminal) = (User { log: log.clone(), answers: None }, User { log: log.clone(), answers });
         let ended = approve(&mut self.fake, &mut view, &mut terminal, self.policy, &mut self.notes);
         let happened = log.borrow().join(", ");
-        (happened, ended.map_err(|error| format!("{error}{}", error.hint().unwrap_or_default())))
+        (happened, ended.map_err(|error| error.to_string()))
     }
 }
 
