@@ -119,9 +119,15 @@ fn with_help(command: clap::Command) -> clap::Command {
         true => arg.long_help(formats::ABOUT).value_parser(formats::formats(offered)),
         false => arg,
     });
-    // sweep has its own, and these need no rights.
     let command = match command.get_name() {
-        "sweep" | "watch" | "completion" | "version" => command,
+        // These need no rights that depend on their arguments.
+        "watch" | "completion" | "version" => command,
+        // Nor does a sweep, but for --watch.
+        "sweep" => {
+            let others = command.get_arguments().map(clap::Arg::get_id).cloned();
+            let others: Vec<clap::Id> = others.filter(|id| !["watch", "print_role"].contains(&id.as_str())).collect();
+            command.mut_arg("print_role", |arg| arg.conflicts_with_all(others))
+        }
         _ => command.arg(
             clap::Arg::new("print_role")
                 .long("print-role")

@@ -166,7 +166,7 @@ pub struct SweepArgs {
     #[arg(long)]
     pub trust_missing_apis: bool,
     /// Print the ClusterRole that a sweep needs (with --watch: that of --watch); needs no cluster
-    #[arg(long, conflicts_with_all = WHAT_A_ROLE_DOES_NOT_DEPEND_ON)]
+    #[arg(long)]
     pub print_role: bool,
     #[command(flatten)]
     pub open: OpenArgs,
@@ -177,30 +177,6 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub source: SourceArgs,
 }
-
-/// The flags that have no effect with `--print-role`.
-const WHAT_A_ROLE_DOES_NOT_DEPEND_ON: [&str; 20] = [
-    "targets",
-    "selector",
-    "field_selector",
-    "all",
-    "filenames",
-    "kustomize",
-    "all_namespaces",
-    "dry_run",
-    "yes",
-    "timeout",
-    "assume",
-    "trust_missing_apis",
-    "output",
-    "resync",
-    "metrics_bind_address",
-    "workers",
-    "qps",
-    "burst",
-    "from",
-    "assume_complete",
-];
 
 /// The flags of `sweep --watch`.
 #[derive(Clone, Debug, Args)]
