@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::{
     operations::{
         Discovered, LiveSession, OperationError, ReadScope,
-        archive::{ArchiveConfig, Archived, Archiving, archive, of_content},
+        archive::{Archived, Archiving, archive, of_content},
         targets::TargetArgs,
     },
     render::{escape::visible, words::plural},
@@ -30,12 +30,8 @@ pub(super) fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, Ope
     let targets = global.targets(&targets)?;
     let mut session = Discovered::expecting(&global.cluster()?, &targets, ReadScope::Everything)?
         .read(&targets, ReadScope::Everything)?;
-    let config = ArchiveConfig {
-        propagation: args.propagation.policy(),
-        assume: args.assumed.assume,
-        allow_incomplete: args.allow_incomplete.clone(),
-    };
-    let archived = archive(&mut session, &mut archiving, &config)?;
+    let propagation = args.propagation.policy();
+    let archived = archive(&mut session, &mut archiving, propagation, args.assumed.assume, &args.allow_incomplete)?;
     Ok(describe(&session, &archived, &archiving, &global.connection.kubectl()))
 }
 

@@ -38,14 +38,6 @@ const ROUNDS: usize = 4;
 /// Why events are left out of every archive: they only record the past.
 pub const EVENTS_STAY: &str = "events are not archived";
 
-/// How to archive.
-#[derive(Clone, Debug)]
-pub struct ArchiveConfig {
-    pub propagation: Propagation,
-    pub assume: Assume,
-    pub allow_incomplete: AllowIncomplete,
-}
-
 /// The result of archiving.
 pub struct Archived {
     pub plan: Plan,
@@ -60,15 +52,16 @@ pub struct Archived {
 pub fn archive(
     session: &mut LiveSession,
     archiving: &mut Archiving,
-    config: &ArchiveConfig,
+    propagation: Propagation,
+    assume: Assume,
+    allow_incomplete: &AllowIncomplete,
 ) -> Result<Archived, OperationError> {
     let (path, options) = (archiving.shown(), PlanOptions::default());
-    let allowed = config.allow_incomplete.resolve(&session.snapshot.resources)?;
+    let allowed = allow_incomplete.resolve(&session.snapshot.resources)?;
     let take = |session: &mut LiveSession| {
         let targets = session.targets.clone().unwrap_or_default();
-        let PlanResult { plan, .. } =
-            predict(session, &Request::delete(targets, config.propagation), config.assume, &options)?;
-        let goes = goes(&session.snapshot, &plan, config.assume);
+        let PlanResult { plan, .. } = predict(session, &Request::delete(targets, propagation), assume, &options)?;
+        let goes = goes(&session.snapshot, &plan, assume);
         goes.require_complete(session, &plan, &path, &allowed)?;
         let gone = archiving.take(session, &goes)?;
         Ok((plan, goes, gone))

@@ -41,7 +41,7 @@ pub(super) enum Subject {
 impl Outline {
     /// The lines of a text, with the guides that lead from each row to those below it.
     pub(super) fn lines(self) -> Vec<Line> {
-        let guides = Guides::of(self.rows.iter().map(|row| row.depth));
+        let guides = guides(self.rows.iter().map(|row| row.depth));
         self.rows.into_iter().zip(guides).map(|(row, guide)| Line { guide, ..row.line }).collect()
     }
 
@@ -63,25 +63,20 @@ impl Outline {
 /// So many levels are drawn side by side. Deeper ones restart at the left, with the number of omitted levels.
 const LEVELS: usize = 10;
 
-/// The guides before every name.
-pub(super) struct Guides;
-
-impl Guides {
-    /// The guides of lines with these depths, in reading order. Takes linear time, at any depth.
-    pub(super) fn of(depths: impl Iterator<Item = u32>) -> Vec<String> {
-        let depths: Vec<usize> = depths.map(|depth| depth as usize).collect();
-        let last = last_of_siblings(&depths);
-        let mut ends = Vec::new();
-        let mut guides = Vec::with_capacity(depths.len());
-        for (index, depth) in depths.iter().copied().enumerate() {
-            ends.truncate(depth);
-            // A line is at most one level deeper than the one before it; more is never drawn.
-            ends.resize(depth, true);
-            ends.push(last[index]);
-            guides.push(draw(depth, &ends[depth + 1 - levels(depth)..]));
-        }
-        guides
+/// The guides of lines with these depths, in reading order. Takes linear time, at any depth.
+fn guides(depths: impl Iterator<Item = u32>) -> Vec<String> {
+    let depths: Vec<usize> = depths.map(|depth| depth as usize).collect();
+    let last = last_of_siblings(&depths);
+    let mut ends = Vec::new();
+    let mut guides = Vec::with_capacity(depths.len());
+    for (index, depth) in depths.iter().copied().enumerate() {
+        ends.truncate(depth);
+        // A line is at most one level deeper than the one before it; more is never drawn.
+        ends.resize(depth, true);
+        ends.push(last[index]);
+        guides.push(draw(depth, &ends[depth + 1 - levels(depth)..]));
     }
+    guides
 }
 
 /// For every line, whether it is the last of its siblings.
@@ -125,13 +120,13 @@ mod tests {
 
     #[test]
     fn connects_siblings() {
-        let guides = Guides::of([0, 1, 2, 2, 1, 0, 1].into_iter());
+        let guides = guides([0, 1, 2, 2, 1, 0, 1].into_iter());
         assert_eq!(guides, ["", "├─ ", "│  ├─ ", "│  └─ ", "└─ ", "", "└─ "]);
     }
 
     #[test]
     fn starts_again_at_the_left_when_deep() {
-        let guides = Guides::of(0..25);
+        let guides = guides(0..25);
         assert_eq!(guides[10], format!("{}└─ ", " ".repeat(27)));
         assert_eq!(guides[11], "+10 └─ ");
         assert_eq!(guides[12], "+10    └─ ");
@@ -140,7 +135,7 @@ mod tests {
 
     #[test]
     fn stays_linear_in_a_chain() {
-        let guides = Guides::of((0..100_000).chain((1..100_000).rev()));
+        let guides = guides((0..100_000).chain((1..100_000).rev()));
         assert!(guides.iter().all(|guides| guides.chars().count() < 50));
     }
 }
