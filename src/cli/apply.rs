@@ -36,7 +36,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     check(global, args)?;
     let TargetArgs { filenames, kustomize, recursive, .. } = &args.targets;
     let files = ManifestFile::read(filenames, kustomize.as_deref(), *recursive).map_err(TargetError::from)?;
-    let source = global.source(&args.source)?;
+    let source = global.source()?;
     let everything = TargetConfig::scope(None);
     let opening = global.opening(&source, &everything, ReadScope::Diagnosis)?;
     let objects: Vec<ManifestObject> =
@@ -60,7 +60,7 @@ fn check(global: &GlobalArgs, args: &PlanArgs) -> Result<(), OperationError> {
     if !args.targets.names_manifests() {
         return usage("--apply needs a file: -f FILE, a folder, -f - or -k FOLDER");
     }
-    args.source.leave_stdin_to(&args.targets)?;
+    global.source.leave_stdin_to(&args.targets)?;
     match (args.apply.fix, global.printing.output) {
         (true, None | Some(Format::Yaml | Format::Json)) => Ok(()),
         (true, Some(_)) => usage("--fix prints a file: -o yaml or -o json"),
@@ -113,21 +113,20 @@ impl Done<'_> {
     }
 
     /// The command that prints the mended file.
-    fn fix_command(&self, source: &SourceArgs) -> ShellCommand {
-        self.global.same("plan", &self.args.targets, source, false).flags(&["--apply", "--fix"])
+    fn fix_command(&self, global: &GlobalArgs) -> ShellCommand {
+        global.same("plan", &self.args.targets, false).flags(&["--apply", "--fix"])
     }
 
     /// Prints what would happen.
     fn tell(&self, session: &Session, apply: &ApplyPlan) -> Result<Report, OperationError> {
         let snapshot = &session.snapshot;
         let graph = OwnerGraph::new(&apply.scene.snapshot);
-        let fix = self.fix_command(&self.args.source);
+        let fix = self.fix_command(self.global);
         let view = self.view(apply, &graph, &fix);
-        let from = &self.args.source.from;
-        let heading = || heading(snapshot, None, from, " Nothing was changed.");
+        let heading = || heading(snapshot, None, &self.global.source.from, " Nothing was changed.");
         let out = Printer::of_plan(self.global, false).print(&view, heading)?;
         let mut report = Report::of(out).with_gaps(&snapshot.gaps);
-        report.notes.extend(self.about_namespace(from));
+        report.notes.extend(self.about_namespace());
         if self.is_bad(apply) {
             report.exit = Exit::BadNews;
         }
@@ -152,12 +151,12 @@ impl Done<'_> {
         };
         let fixed = fixed(&self.files, &self.mendings, format);
         let graph = OwnerGraph::new(&apply.scene.snapshot);
-        let fix = self.fix_command(&self.args.source);
+        let fix = self.fix_command(self.global);
         let view = self.view(apply, &graph, &fix);
         let mut report = Report::of(fixed.text);
         report.notes.extend(mended(&view));
         report.notes.extend(fixed.notes);
-        report.notes.extend(self.about_namespace(&self.args.source.from));
+        report.notes.extend(self.about_namespace());
         let is_for_now = |mend: &&Mend| **mend == Mend::RemoveForNow;
         let later = self.mendings.iter().flat_map(|mending| &mending.references).filter(is_for_now).count();
         if later > 0 {
@@ -185,13 +184,13 @@ impl Done<'_> {
         if let Some(namespace) = self.global.connection.namespace() {
             apply = apply.option("-n", namespace);
         }
-        let live = SourceArgs::default();
+        let live = GlobalArgs { source: SourceArgs::default(), ..self.global.clone() };
         self.fix_command(&live).syntax("|").command(apply.args(["-f", "-"]))
     }
 
     /// A dump doesn't say which namespace a kubeconfig would choose.
-    fn about_namespace(&self, from: &[String]) -> Option<String> {
-        let assumed = !from.is_empty() && self.global.connection.namespace().is_none();
+    fn about_namespace(&self) -> Option<String> {
+        let assumed = !self.global.source.from.is_empty() && self.global.connection.namespace().is_none();
         let without = |object: &&&ManifestObject| object.namespace.is_empty();
         (assumed && self.objects.iter().any(|object| without(&object))).then(|| {
             format!(

@@ -48,9 +48,9 @@ pub struct GlobalArgs {
     /// How the command prints.
     #[arg(skip)]
     pub printing: PrintArgs,
-    /// Whether `--from` names files to read.
+    /// What a command that only reads reads.
     #[arg(skip)]
-    pub reads_files: bool,
+    pub source: SourceArgs,
     /// Whether only the rights are asked for.
     #[arg(skip)]
     pub print_role: bool,
@@ -173,8 +173,6 @@ pub struct TreeArgs {
     pub show_labels: bool,
     #[command(flatten)]
     pub open: OpenArgs,
-    #[command(flatten)]
-    pub source: SourceArgs,
 }
 
 /// Predict what a delete does to every object, and why
@@ -212,8 +210,6 @@ pub struct PlanArgs {
     pub assumed: AssumeArgs,
     #[command(flatten)]
     pub open: OpenArgs,
-    #[command(flatten)]
-    pub source: SourceArgs,
 }
 
 /// What a prediction assumes.
@@ -449,8 +445,6 @@ pub struct DoctorArgs {
     pub fail_on: Worst<Severity>,
     #[command(flatten)]
     pub open: OpenArgs,
-    #[command(flatten)]
-    pub source: SourceArgs,
 }
 
 /// Explain one object: owners, what it waits for, what is next
@@ -469,8 +463,6 @@ pub struct ExplainArgs {
     pub evidence: Vec<String>,
     #[command(flatten)]
     pub open: OpenArgs,
-    #[command(flatten)]
-    pub source: SourceArgs,
 }
 
 /// Walk through owners, plans and findings on the screen
@@ -484,8 +476,6 @@ pub struct TuiArgs {
     pub targets: TargetArgs,
     #[command(flatten)]
     pub propagation: PropagationArgs,
-    #[command(flatten)]
-    pub source: SourceArgs,
 }
 
 /// Tell what goes and why, while it happens
@@ -549,8 +539,6 @@ pub struct ReclaimArgs {
     pub legacy_service_account_token_clean_up_period: Option<String>,
     #[command(flatten)]
     pub printing: PrintArgs,
-    #[command(flatten)]
-    pub source: SourceArgs,
 }
 
 /// List deletable resources, and which the collector watches
@@ -566,8 +554,6 @@ pub struct ResourcesArgs {
     pub count: bool,
     #[command(flatten)]
     pub printing: PrintArgs,
-    #[command(flatten)]
-    pub source: SourceArgs,
 }
 
 /// Write the cluster's metadata into a file for --from

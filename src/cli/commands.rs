@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::{
-    Error, FromArgMatches as _, Parser, Subcommand,
+    Args as _, Error, FromArgMatches as _, Parser, Subcommand,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
@@ -12,7 +12,7 @@ use gc_cluster::cluster;
 use super::{
     args::{
         ArchiveArgs, CancelArgs, CompletionArgs, DoctorArgs, ExplainArgs, GlobalArgs, PlanArgs, PrintArgs, ReclaimArgs,
-        ResourcesArgs, RestoreArgs, SnapshotArgs, TreeArgs, TuiArgs, VersionArgs, WatchArgs,
+        ResourcesArgs, RestoreArgs, SnapshotArgs, SourceArgs, TreeArgs, TuiArgs, VersionArgs, WatchArgs,
     },
     arguments,
     delete::DeleteArgs,
@@ -109,7 +109,10 @@ fn list_of_commands(root: &clap::Command) -> String {
     list + "\nOptions:\n{options}\n\nTry: kubectl gc plan namespace/NAME   (reads only)\n{after-help}"
 }
 
-/// A command with its help, its formats, and the flag for its rights.
+const ABOUT_ROLE: &str =
+    "Only print the least rights that this command needs with these arguments, as YAML for kubectl apply";
+
+/// A command with its help, its formats, and the flags for its source and its rights.
 fn with_help(command: clap::Command) -> clap::Command {
     let template = [TEMPLATE, ",\n\"kubectl gc help ", command.get_name(), "\" for all flags."].concat();
     let examples = examples::of(command.get_name());
@@ -120,19 +123,28 @@ fn with_help(command: clap::Command) -> clap::Command {
         false => arg,
     });
     let command = match command.get_name() {
+        "tree" | "plan" | "sweep" | "doctor" | "explain" | "tui" | "reclaim" | "resources" => {
+            // What flags are added for says nothing of the command.
+            let [about, more] =
+                [command.get_about(), command.get_long_about()].map(|text| text.cloned().unwrap_or_default());
+            SourceArgs::augment_args(command).about(about).long_about(more)
+        }
+        _ => command,
+    };
+    let command = match command.get_name() {
         // These need no rights that depend on their arguments.
         "watch" | "completion" | "version" => command,
         // Nor does a sweep, but for --watch.
         "sweep" => {
             let others = command.get_arguments().map(clap::Arg::get_id).cloned();
             let others: Vec<clap::Id> = others.filter(|id| !["watch", "print_role"].contains(&id.as_str())).collect();
-            command.mut_arg("print_role", |arg| arg.conflicts_with_all(others))
+            command.mut_args(|arg| if arg.get_id() == "print_role" { arg.conflicts_with_all(&others) } else { arg })
         }
         _ => command.arg(
             clap::Arg::new("print_role")
                 .long("print-role")
                 .action(clap::ArgAction::SetTrue)
-                .help("Only print the least rights that this command needs with these arguments, as YAML for kubectl apply")
+                .help(ABOUT_ROLE)
                 .help_heading("Rights"),
         ),
     };
@@ -172,10 +184,13 @@ impl Cli {
             allow_missing_template_keys: flag("allow_missing_template_keys").unwrap_or(true),
         };
         let print_role = flag("print_role").unwrap_or(false);
-        let reads_files = matches!(given.try_get_many::<String>("from"), Ok(Some(_)));
+        let source = match given.try_contains_id("from") {
+            Ok(_) => SourceArgs::from_arg_matches(given).map_err(|error| error.format(&mut command))?,
+            Err(_) => SourceArgs::default(),
+        };
         let user_agent = Some(format!("{} {name}", cluster::program()));
         let mut cli = Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
-        cli.global = GlobalArgs { printing, print_role, reads_files, ..cli.global };
+        cli.global = GlobalArgs { printing, print_role, source, ..cli.global };
         cli.global.connection.chosen.user_agent = user_agent;
         Ok(cli)
     }

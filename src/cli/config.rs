@@ -39,16 +39,17 @@ impl SourceArgs {
 }
 
 impl GlobalArgs {
-    /// The commands that show an object of this source.
-    pub(super) fn object_commands(&self, source: &SourceArgs) -> ObjectCommands {
-        if source.from.is_empty() {
+    /// The commands that show an object of the source.
+    pub(super) fn object_commands(&self) -> ObjectCommands {
+        if self.source.from.is_empty() {
             return ObjectCommands::of_cluster(&self.connection.kubectl());
         }
-        ObjectCommands::new(self.kubectl_for(source).plugin("explain"), None)
+        ObjectCommands::new(self.kubectl().plugin("explain"), None)
     }
 
-    /// kubectl for a source: a dump's cluster is unknown, so only its files are named.
-    pub(super) fn kubectl_for(&self, source: &SourceArgs) -> Kubectl {
+    /// kubectl for the source: a dump's cluster is unknown, so only its files are named.
+    pub(super) fn kubectl(&self) -> Kubectl {
+        let source = &self.source;
         if source.from.is_empty() {
             return self.connection.kubectl();
         }
@@ -74,8 +75,8 @@ impl GlobalArgs {
     ///
     /// # Errors
     /// Invalid flags; connection flags are checked even if no connection is opened.
-    pub(super) fn source(&self, source: &SourceArgs) -> Result<SourceConfig, OperationError> {
-        let cluster = self.cluster()?;
+    pub(super) fn source(&self) -> Result<SourceConfig, OperationError> {
+        let (source, cluster) = (&self.source, self.cluster()?);
         if source.from.iter().any(String::is_empty) {
             return usage("--from is empty: give a file, a folder, a URL or -");
         }
@@ -112,26 +113,17 @@ impl GlobalArgs {
     ///
     /// # Errors
     /// Invalid arguments.
-    pub(super) fn configuration(
-        &self,
-        source: &SourceArgs,
-        targets: &TargetArgs,
-    ) -> Result<(SourceConfig, TargetConfig), OperationError> {
-        source.leave_stdin_to(targets)?;
-        Ok((self.source(source)?, self.targets(targets)?))
+    pub(super) fn configuration(&self, targets: &TargetArgs) -> Result<(SourceConfig, TargetConfig), OperationError> {
+        self.source.leave_stdin_to(targets)?;
+        Ok((self.source()?, self.targets(targets)?))
     }
 
     /// Checks the arguments and reads what a command on these targets needs.
     ///
     /// # Errors
     /// Invalid arguments, or nothing could be read.
-    pub(super) fn open(
-        &self,
-        source: &SourceArgs,
-        targets: &TargetArgs,
-        scope: ReadScope,
-    ) -> Result<Box<Session>, OperationError> {
-        let (source, targets) = self.configuration(source, targets)?;
+    pub(super) fn open(&self, targets: &TargetArgs, scope: ReadScope) -> Result<Box<Session>, OperationError> {
+        let (source, targets) = self.configuration(targets)?;
         self.opening(&source, &targets, scope)?.read(&targets, scope)
     }
 
@@ -143,13 +135,8 @@ impl GlobalArgs {
     }
 
     /// A command about these targets.
-    pub(super) fn same(
-        &self,
-        verb: &'static str,
-        targets: &TargetArgs,
-        source: &SourceArgs,
-        probe: bool,
-    ) -> ShellCommand {
+    pub(super) fn same(&self, verb: &'static str, targets: &TargetArgs, probe: bool) -> ShellCommand {
+        let source = &self.source;
         let kubectl = if source.from.is_empty() { self.connection.kubectl() } else { Kubectl::default() };
         let files = targets.filenames.iter().map(|file| ("-f", file.as_str()));
         let files = files.chain(targets.kustomize.iter().map(|folder| ("-k", folder.as_str())));

@@ -46,22 +46,20 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
         return list_codes(global);
     }
     if args.interactive {
-        return tui::open(global, &args.targets, &args.source, Propagation::Background, Start::Findings);
+        return tui::open(global, &args.targets, Propagation::Background, Start::Findings);
     }
     let only = args.only.iter().map(|name| named(name)).collect::<Result<Vec<Code>, OperationError>>()?;
-    if args.probe && !args.source.from.is_empty() {
+    if args.probe && !global.source.from.is_empty() {
         return usage("--probe needs a cluster: it cannot be used with --from");
     }
     if !args.watch {
         return match look(global, args, &only) {
             Ok(look) => Ok(look.report),
-            Err(error) if global.printing.format().is_text() => {
-                explain::tell(global, &args.source, &args.evidence, error)
-            }
+            Err(error) if global.printing.format().is_text() => explain::tell(global, &args.evidence, error),
             Err(error) => Err(error),
         };
     }
-    if !args.source.from.is_empty() {
+    if !global.source.from.is_empty() {
         return usage("--watch needs a cluster: it cannot be used with --from");
     }
     let is_text = global.printing.format().is_text();
@@ -71,7 +69,7 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
 /// Reads and examines everything once.
 fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, OperationError> {
     let evidence = read_evidence(&args.evidence)?;
-    let (source, targets) = global.configuration(&args.source, &global.scope_of(&args.targets))?;
+    let (source, targets) = global.configuration(&global.scope_of(&args.targets))?;
     let (mut session, probe): (Box<Session>, _) = match global.opening(&source, &targets, ReadScope::Diagnosis)? {
         Opening::Cluster(discovered) if args.probe => {
             let mut session = discovered.read(&targets, ReadScope::Diagnosis)?;
@@ -148,7 +146,7 @@ fn if_deleted(global: &GlobalArgs, args: &DoctorArgs, session: &mut Session) -> 
     }
     let graph = OwnerGraph::new(&session.snapshot);
     let view = PlanView::new(&session.snapshot, &graph, &plan, &instead, session.namespace.as_deref());
-    Some(IfDeleted { verdict: VerdictJson::of(&view), plan: global.same("plan", &args.targets, &args.source, false) })
+    Some(IfDeleted { verdict: VerdictJson::of(&view), plan: global.same("plan", &args.targets, false) })
 }
 
 /// Prints every code; needs no cluster.
@@ -187,9 +185,9 @@ fn report(
         targets: session.targets.as_ref().map(Vec::len),
         probed,
         if_deleted,
-        header: &header(snapshot, namespace, &args.source.from),
+        header: &header(snapshot, namespace, &global.source.from),
         only,
-        again: &global.same("doctor", &args.targets, &args.source, args.probe),
+        again: &global.same("doctor", &args.targets, args.probe),
         kubectl: &global.held_to(session),
     };
     let heading = || {
@@ -198,9 +196,9 @@ fn report(
             true => String::new(),
             false => format!(" Read: {}.", looked_at(snapshot, namespace.filter(|_| session.targets.is_none()))),
         };
-        heading(snapshot, namespace, &args.source.from, &read)
+        heading(snapshot, namespace, &global.source.from, &read)
     };
-    let printer = Printer::new(global).with_commands(global.object_commands(&args.source));
+    let printer = Printer::new(global);
     let mut report = Report::of(printer.print(&view, heading)?).with_gaps(&snapshot.gaps);
     if args.fail_on.is_some_and(|worst| diagnosis.findings.iter().any(|finding| finding.severity <= worst)) {
         report.exit = Exit::BadNews;

@@ -22,7 +22,7 @@ use gc_core::{
 
 use super::{
     archive,
-    args::{ExplainArgs, GlobalArgs, SourceArgs},
+    args::{ExplainArgs, GlobalArgs},
     output::Printer,
     report::{Exit, Report, describe_error, heading},
     screen::{AtOnce, found},
@@ -31,7 +31,7 @@ use super::{
 /// Explains each target. Tells what is known of one that doesn't exist.
 pub(super) fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
     match explain(global, args) {
-        Err(error) if global.printing.format().is_text() => tell(global, &args.source, &args.evidence, error),
+        Err(error) if global.printing.format().is_text() => tell(global, &args.evidence, error),
         other => other,
     }
 }
@@ -40,7 +40,7 @@ fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
     if !args.targets.any() {
         return usage("explain needs a TARGET, such as pod/web-0");
     }
-    let mut session = global.open(&args.source, &args.targets, ReadScope::Explanation)?;
+    let mut session = global.open(&args.targets, ReadScope::Explanation)?;
     let targets = session.targets.clone().unwrap_or_default();
     let namespace = session.namespace_of(&targets);
     let named: Vec<Named> = targets.iter().map(|id| Named::of(&session.snapshot, *id)).collect();
@@ -88,16 +88,15 @@ fn report(
 ) -> Result<Report, OperationError> {
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
-    let doctor = &global.same("doctor", &args.targets, &args.source, false);
+    let doctor = &global.same("doctor", &args.targets, false);
     let view = ExplainView { snapshot, graph: &graph, explanations, namespace, doctor };
     // Ages need a cluster: the time of a dump is unknown.
-    let now = args.source.from.is_empty().then(|| clock::now().as_second());
+    let now = global.source.from.is_empty().then(|| clock::now().as_second());
     let printer = Printer::new(global).fold(global.printing.output != Some(Format::Wide)).at(now);
-    let printer = printer.with_commands(global.object_commands(&args.source));
-    let out = printer.print(&view, || heading(snapshot, namespace, &args.source.from, ""))?;
+    let out = printer.print(&view, || heading(snapshot, namespace, &global.source.from, ""))?;
     let mut report = Report::of(out).with_gaps(&view.gaps());
     let there = named.iter().filter(|_| !session.is_live()).filter_map(|named| named.find(snapshot));
-    for command in there.filter_map(|id| archive::bring_back(&args.source.from, snapshot, id)) {
+    for command in there.filter_map(|id| archive::bring_back(&global.source.from, snapshot, id)) {
         report.notes.push(format!("note: this restores it from the archive: {command}"));
     }
     for gone in named.iter().filter(|named| named.find(snapshot).is_none()) {
@@ -108,12 +107,7 @@ fn report(
 }
 
 /// What is known of the targets that an error calls absent, as a text; the error itself if it says something else.
-pub(super) fn tell(
-    global: &GlobalArgs,
-    source: &SourceArgs,
-    evidence: &[String],
-    error: OperationError,
-) -> Result<Report, OperationError> {
+pub(super) fn tell(global: &GlobalArgs, evidence: &[String], error: OperationError) -> Result<Report, OperationError> {
     let missing: Vec<Missing> = match &error {
         OperationError::Target(target) => match &**target {
             TargetError::Missing(missing) => vec![(**missing).clone()],
@@ -128,12 +122,12 @@ pub(super) fn tell(
     }
     let evidence = read_evidence(evidence)?;
     let everything = TargetArgs { all_namespaces: true, ..TargetArgs::default() };
-    let Ok(session) = global.open(source, &everything, ReadScope::Everything) else {
+    let Ok(session) = global.open(&everything, ReadScope::Everything) else {
         return Err(error);
     };
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
-    let mut text = heading(snapshot, None, &source.from, "");
+    let mut text = heading(snapshot, None, &global.source.from, "");
     let mut anything_known = false;
     for missing in absent {
         let (plural, group) = missing.resource.split_once('.').unwrap_or((&missing.resource, ""));

@@ -114,7 +114,7 @@ fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
         report.notes.push(format!("--profile={profile} has no effect: kubectl gc has no such profiles."));
     }
     // The user chose both files and a cluster: say which one counts.
-    if let (true, Some(flag)) = (cli.global.reads_files, cli.global.connection.chosen()) {
+    if let (true, Some(flag)) = (!cli.global.source.from.is_empty(), cli.global.connection.chosen()) {
         report.notes.push(format!("{flag} is ignored: --from reads files, not a cluster."));
     }
     Ok(report)

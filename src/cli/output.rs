@@ -38,18 +38,13 @@ impl Printer {
     pub(super) fn new(global: &GlobalArgs) -> Self {
         let style = Style::new(report::is_coloured(global.color, &io::stdout()));
         let templates = global.printing.templates();
-        let commands = ObjectCommands::of_cluster(&global.connection.kubectl());
+        let commands = global.object_commands();
         Printer { format: global.printing.format(), fold: true, now: None, templates, style, commands }
     }
 
     /// Prints a plan or a sweep: folded, unless the format is wide or `all` is set.
     pub(super) fn of_plan(global: &GlobalArgs, all: bool) -> Self {
         Printer::new(global).fold(global.printing.format() != Format::Wide && !all)
-    }
-
-    /// The same with these commands that show an object.
-    pub(super) fn with_commands(self, commands: ObjectCommands) -> Self {
-        Printer { commands, ..self }
     }
 
     /// The same, with similar objects folded or not.

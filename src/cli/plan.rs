@@ -35,7 +35,7 @@ const WORST: usize = 20;
 pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, OperationError> {
     if args.interactive {
         let policy = args.propagation.policy();
-        return tui::open(global, &args.targets, &args.source, policy, Start::Plan);
+        return tui::open(global, &args.targets, policy, Start::Plan);
     }
     if args.apply.fix && !args.apply.apply {
         return usage("--fix needs --apply");
@@ -45,7 +45,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     }
     let grace = grace_period(&args.grace)?;
     require_targets(args)?;
-    let (source, targets) = global.configuration(&args.source, &args.targets)?;
+    let (source, targets) = global.configuration(&args.targets)?;
     let opening = global.opening(&source, &targets, ReadScope::Diagnosis)?;
     let asked = PlanOptions::of(opening.resources(), &args.keep.keep, &args.gates.named())?;
     let asked = asked.with_every_policy(global.printing.output == Some(Format::Html));
@@ -85,7 +85,7 @@ fn tell(
     let PlanResult { plan, gate_violations, notes, .. } = result;
     let namespace = session.namespace_of(&plan.request.targets);
     let graph = OwnerGraph::new(&session.snapshot);
-    let kubectl = global.kubectl_for(&args.source);
+    let kubectl = global.kubectl();
     let mut view = view_of(&session.snapshot, &graph, result, namespace.as_deref(), &kubectl);
     view.limits = args.gates.flags();
     let gaps = Incomplete::gaps_that_matter(&session.snapshot, plan);
@@ -112,9 +112,9 @@ fn report(
     gaps: &[Gap],
     bad_news: bool,
 ) -> Result<Report, OperationError> {
-    let heading = || heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed.");
+    let heading = || heading(&session.snapshot, namespace, &global.source.from, " Nothing was changed.");
     let printer = Printer::of_plan(global, args.targets.all);
-    let out = printer.with_commands(global.object_commands(&args.source)).print(view, heading)?;
+    let out = printer.print(view, heading)?;
     let mut report = Report::of(out).with_gaps(gaps);
     if bad_news {
         report.exit = Exit::BadNews;

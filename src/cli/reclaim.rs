@@ -24,7 +24,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ReclaimArgs) -> Result<Report, Ope
     let within = args.within.as_deref().map(|within| time_of("--within", within)).transpose()?.flatten();
     let within = within.map(seconds);
     let mut settings = settings(args)?;
-    let mut session = global.open(&args.source, &args.targets.to_be_shown(), ReadScope::Reclaim)?;
+    let mut session = global.open(&args.targets.to_be_shown(), ReadScope::Reclaim)?;
     session.enter_namespace();
     let snapshot = &session.snapshot;
     let now = time(args, snapshot)?;
@@ -46,7 +46,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ReclaimArgs) -> Result<Report, Ope
         Origin::Dump { .. } => format!(" As of {}.", jiff::Timestamp::from_second(now).unwrap_or_default()),
         Origin::Cluster { .. } => String::new(),
     };
-    let heading = || heading(snapshot, session.namespace.as_deref(), &args.source.from, &more);
+    let heading = || heading(snapshot, session.namespace.as_deref(), &global.source.from, &more);
     let out = Printer::new(global).print(&view, heading)?;
     Ok(Report::of(out).with_gaps(&gaps))
 }

@@ -16,7 +16,7 @@ use super::{
 
 /// Lists the deletable resources, and which of them the collector watches.
 pub(super) fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, OperationError> {
-    let source = global.source(&args.source)?;
+    let source = global.source()?;
     let targets = TargetConfig::scope(global.connection.namespace().map(str::to_owned));
     let snapshot = match args.count {
         true => {
@@ -26,7 +26,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, O
     };
     let counts = args.count.then(|| counts(&snapshot));
     let view = ResourcesView { resources: &snapshot.resources, gaps: &snapshot.gaps, counts: counts.as_ref() };
-    let out = Printer::new(global).print(&view, || heading(&snapshot, None, &args.source.from, ""))?;
+    let out = Printer::new(global).print(&view, || heading(&snapshot, None, &global.source.from, ""))?;
     Ok(Report::of(out).with_gaps(&snapshot.gaps))
 }
 

@@ -47,7 +47,7 @@ pub(super) fn asked(global: &GlobalArgs, command: &Command) -> Result<Option<Rep
     if let Command::Sweep(args) = command {
         return Ok(Some(Report::of(role(if args.watching.watch { Role::Watch } else { Role::Pass }))));
     }
-    if global.reads_files {
+    if !global.source.from.is_empty() {
         return usage("--print-role: this command reads files, not a cluster, and needs no rights");
     }
     let (name, rights, blocking) = rights(global, command)?;

@@ -46,13 +46,13 @@ struct Shown {
 /// Shows owners and dependents.
 pub(super) fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, OperationError> {
     if args.interactive {
-        return tui::open(global, &args.targets, &args.source, Propagation::Background, Start::Forest);
+        return tui::open(global, &args.targets, Propagation::Background, Start::Forest);
     }
     let (targets, sort_by) = (targets(global, args)?, sort_by(args)?);
     if args.watch {
         return watch(global, args, &targets, sort_by.as_ref());
     }
-    let mut session = global.open(&args.source, &targets, ReadScope::Namespace)?;
+    let mut session = global.open(&targets, ReadScope::Namespace)?;
     Ok(show(global, args, sort_by.as_ref(), &mut session)?.report)
 }
 
@@ -142,11 +142,10 @@ fn show(
     let labels = LabelColumns { keys: args.label_columns.clone(), all: args.show_labels };
     let labels = Some(labels).filter(|labels| *labels != LabelColumns::default());
     let printer = Printer::new(global).fold(!args.no_fold).at(Some(now));
-    let printer = printer.with_commands(global.object_commands(&args.source));
     let view = TreeView::new(snapshot, &graph, &tree);
     let statuses = session.statuses(&view.needs_statuses(printer.format, !args.no_fold));
     let view = TreeView { statuses: statuses.as_ref(), labels: labels.as_ref(), ..view };
-    let heading = || heading(snapshot, session.namespace.as_deref(), &args.source.from, "");
+    let heading = || heading(snapshot, session.namespace.as_deref(), &global.source.from, "");
     let out = printer.print(&view, heading)?;
     let ageless = if args.watch { printer.at(None).print(&view, heading)? } else { Vec::new() };
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);

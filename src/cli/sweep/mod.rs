@@ -51,7 +51,7 @@ use super::{
 
 /// Shows one pass, carries it out, or continues with `--watch`.
 pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationError> {
-    let order = SweepConfig::read(args)?;
+    let order = SweepConfig::read(global, args)?;
     let rules = SweepRules { assume: args.assumed.assume, trust_missing_apis: args.trust_missing_apis };
     match (args.watching.watch, args.dry_run) {
         (true, _) => watch::watch(global, args, &order),
@@ -62,7 +62,7 @@ pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationErr
 
 /// Predicts one pass of the collector.
 fn dry_run(global: &GlobalArgs, args: &SweepArgs, rules: SweepRules) -> Result<Report, OperationError> {
-    let mut session = global.open(&args.source, &global.scope_of(&args.targets), ReadScope::Everything)?;
+    let mut session = global.open(&global.scope_of(&args.targets), ReadScope::Everything)?;
     session.enter_namespace();
     if rules.trust_missing_apis {
         session.trust_missing_apis();
@@ -84,15 +84,15 @@ fn report(
     let namespace = session.namespace_of_targets();
     let graph = rules.graph(snapshot);
     let mut view = PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref());
-    let kubectl = global.kubectl_for(&args.source);
+    let kubectl = global.kubectl();
     view.kubectl = &kubectl;
     view.sweep = sweep_command(global, args, namespace.as_deref().unwrap_or_default());
     let heading = || {
         let more = format!(" Nothing was changed.{}", limited(limit));
-        heading(snapshot, namespace.as_deref(), &args.source.from, &more)
+        heading(snapshot, namespace.as_deref(), &global.source.from, &more)
     };
     let printer = Printer::of_plan(global, args.targets.all);
-    let out = printer.with_commands(global.object_commands(&args.source)).print(&view, heading)?;
+    let out = printer.print(&view, heading)?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
     if let Some(why) = refusal(session, plan) {
         report.notes.push(format!("error: without --dry-run, a sweep would refuse: {why}"));
@@ -109,7 +109,8 @@ fn report(
 
 /// The sweep that a dry run predicts, of the same targets.
 fn sweep_command(global: &GlobalArgs, args: &SweepArgs, namespace: &str) -> Option<ShellCommand> {
-    let sweep = global.same("sweep", &args.targets, &SourceArgs::default(), false);
+    let live = GlobalArgs { source: SourceArgs::default(), ..global.clone() };
+    let sweep = live.same("sweep", &args.targets, false);
     let sweep = sweep.flags(if args.trust_missing_apis { &["--trust-missing-apis"] } else { &[] });
     let is_said = global.connection.namespace().is_some() || args.targets.all_namespaces || namespace.is_empty();
     if is_said { Some(sweep) } else { is_label(namespace).then(|| sweep.flags(&["-n", namespace])) }
@@ -174,8 +175,6 @@ pub struct SweepArgs {
     pub watching: WatchingArgs,
     #[command(flatten)]
     pub load: SweepLoad,
-    #[command(flatten)]
-    pub source: SourceArgs,
 }
 
 /// The flags of `sweep --watch`.
@@ -211,8 +210,8 @@ pub struct SweepConfig {
 impl SweepConfig {
     /// # Errors
     /// Invalid arguments, or a combination that can't work on any cluster.
-    pub fn read(args: &SweepArgs) -> Result<Self, OperationError> {
-        if !args.dry_run && !args.source.from.is_empty() {
+    pub fn read(global: &GlobalArgs, args: &SweepArgs) -> Result<Self, OperationError> {
+        if !args.dry_run && !global.source.from.is_empty() {
             return usage("--from reads files, which cannot be swept: use --dry-run to see what a sweep would do");
         }
         let resync = time_of("--resync", &args.watching.resync)?.ok_or_else(|| {

@@ -65,7 +65,7 @@ pub(super) fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) 
 fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, OperationError> {
     if args.targets.any() {
         // The targets are resolved once, at the start.
-        let mut session = global.open(&args.source, &global.scope_of(&args.targets), ReadScope::Everything)?;
+        let mut session = global.open(&global.scope_of(&args.targets), ReadScope::Everything)?;
         session.enter_namespace();
         if let (None, Some(namespace)) = (&session.targets, &session.namespace) {
             return Ok(Limit::Namespace(namespace.clone()));
@@ -230,8 +230,9 @@ mod tests {
     };
 
     fn order(line: &str) -> SweepConfig {
-        let Command::Sweep(args) = Cli::of(line.split(' ').map(Into::into)).unwrap().command else { panic!("{line}") };
-        SweepConfig::read(&args).unwrap()
+        let cli = Cli::of(line.split(' ').map(Into::into)).unwrap();
+        let Command::Sweep(args) = cli.command else { panic!("{line}") };
+        SweepConfig::read(&cli.global, &args).unwrap()
     }
 
     /// If the address is in use, the error comes before anything is done, and says what to do.

@@ -44,23 +44,22 @@ const TICK: Duration = Duration::from_secs(1);
 /// Opens the screen.
 pub(super) fn run(global: &GlobalArgs, args: &TuiArgs) -> Result<Report, OperationError> {
     let policy = args.propagation.policy();
-    open(global, &args.targets, &args.source, policy, Start::Forest)
+    open(global, &args.targets, policy, Start::Forest)
 }
 
 /// Opens the screen at this place.
 pub(super) fn open(
     global: &GlobalArgs,
     targets: &TargetArgs,
-    source: &SourceArgs,
     policy: Propagation,
     start: Start,
 ) -> Result<Report, OperationError> {
-    require_terminal(source)?;
+    require_terminal(&global.source)?;
     let (news, messages) = channel();
     let mut targets = targets.clone();
     // As with tree: a TYPE alone means all of its objects.
     targets.type_alone = true;
-    let (mut source_config, target_config) = global.configuration(source, &targets)?;
+    let (mut source_config, target_config) = global.configuration(&targets)?;
     if let SourceConfig::Cluster(cluster) = &mut source_config {
         let before = cluster.progress.take();
         cluster.progress = Some(Arc::new(OffScreen::new(before, news.clone())));
@@ -69,7 +68,6 @@ pub(super) fn open(
     let worker = Worker {
         global: global.clone(),
         targets: targets.clone(),
-        from: source.clone(),
         source: source_config,
         wanted: target_config,
         colours: report::is_coloured(global.color, &stdout()),

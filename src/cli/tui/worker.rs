@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     cli::{
-        args::{GlobalArgs, SourceArgs},
+        args::GlobalArgs,
         output::view_of,
         report::{Report, describe_error},
     },
@@ -54,7 +54,6 @@ const AFTER_FAILURE: Duration = Duration::from_secs(5);
 pub(super) struct Worker {
     pub global: GlobalArgs,
     pub targets: TargetArgs,
-    pub from: SourceArgs,
     pub source: SourceConfig,
     pub wanted: TargetConfig,
     pub colours: bool,
@@ -146,9 +145,9 @@ impl Worker {
         };
         let mut scene = Scene::new(session.snapshot.clone(), graph, tree);
         scene.live = session.is_live();
-        scene.header = header(&session.snapshot, session.namespace.as_deref(), &self.from.from);
-        scene.kubectl = self.global.kubectl_for(&self.from);
-        scene.from.clone_from(&self.from.from);
+        scene.header = header(&session.snapshot, session.namespace.as_deref(), &self.global.source.from);
+        scene.kubectl = self.global.kubectl();
+        scene.from.clone_from(&self.global.source.from);
         scene
     }
 
@@ -286,7 +285,7 @@ impl Worker {
         let snapshot = &session.snapshot;
         let namespace = session.namespace_of(&plan.request.targets);
         let graph = OwnerGraph::new(snapshot);
-        let kubectl = self.global.kubectl_for(&self.from);
+        let kubectl = self.global.kubectl();
         let view = view_of(snapshot, &graph, &result, namespace.as_deref(), &kubectl);
         let data = self.print(|options, out| view.write(options, out), width)?;
         let mut report = Report::of(data).with_gaps(&Incomplete::gaps_that_matter(snapshot, plan));
@@ -301,7 +300,7 @@ impl Worker {
         let kubectl = self.global.connection.kubectl();
         let diagnosis = Examination::new(session, &SystemClock::start(), asked, kubectl, None).diagnosis(None);
         let snapshot = &session.snapshot;
-        let again = self.global.same("doctor", &self.targets, &self.from, false);
+        let again = self.global.same("doctor", &self.targets, false);
         let kubectl = self.global.held_to(session);
         let finding = |finding: &gc_core::doctor::Finding| {
             let one = Diagnosis { findings: vec![finding.clone()], ..Diagnosis::default() };
