@@ -37,8 +37,9 @@ mod tests {
     #[test]
     fn no_command_line_and_no_terminal() {
         let forbidden = [
-            "Parser",
-            "Subcommand",
+            "clap::{",
+            "clap::Parser",
+            "clap::Subcommand",
             "ArgMatches",
             "dialoguer",
             "indicatif",
