@@ -8,7 +8,7 @@ use crate::{
     model::{ObjectId, ResourceId, Rule, Symbol, effects::Severity},
     simulate::{
         Liveness, Needs, Projection, SimContext, is_removed_by_controller_manager,
-        liveness::of_controller_manager,
+        liveness::{may_be_taken_over, of_controller_manager},
         obstacles::{WebhookCall, bound_policies},
         turns::{self, Turn, Write, dangles, just_defined},
     },
@@ -91,11 +91,20 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         some => format!("{why} These may reject its writes: {}.", some.join(", ")),
     };
     let stuck = left.iter().any(|turn| turn.waiting.is_some() || turn.write == Write::Finalizer);
+    let restarts = case.live && !works && may_be_taken_over(case.stage, case.now);
     findings.findings.push(Finding {
-        severity: if stuck { Severity::Error } else { Severity::Warning },
+        severity: if stuck && !restarts { Severity::Error } else { Severity::Warning },
         message,
-        consequence: consequence(case, &mut findings.wanted, works, some_refused) + &hidden,
-        remedies: remedies(case, &mut findings.wanted, works, &left, !suspects.is_empty()),
+        consequence: match restarts {
+            true => "Its leader does not renew that: if it restarts, the next one does all of this within a minute \
+                     after it has taken over."
+                .to_owned(),
+            false => consequence(case, &mut findings.wanted, works, some_refused) + &hidden,
+        },
+        remedies: match restarts {
+            true => vec![see_manager(case)],
+            false => remedies(case, &mut findings.wanted, works, &left, !suspects.is_empty()),
+        },
         related,
         objects,
         ..Finding::of(code, "")
@@ -205,10 +214,7 @@ fn remedies(case: &Case<'_>, wanted: &mut Needs, works: bool, turns: &[Turn], ma
             remedies.push(Remedy::new(text, tried(case, turns)));
         }
         remedies.extend(sweep::remedies(case, wanted, turns));
-        remedies.push(Remedy::new(
-            "see why kube-controller-manager does not do it; once it runs, it does all of this by itself",
-            [case.kubectl.verb("get").args(SEE_MANAGER)],
-        ));
+        remedies.push(see_manager(case));
         remedies
     };
     if !foreground.is_empty() {
@@ -315,6 +321,13 @@ fn left_to_manager(case: &Case<'_>) -> Vec<ObjectId> {
     };
     let asked = snapshot.objects().map(|(id, _)| id).filter(|id| case.limit.asks_about(snapshot, *id));
     asked.filter(is_left).collect()
+}
+
+fn see_manager(case: &Case<'_>) -> Remedy {
+    Remedy::new(
+        "see why kube-controller-manager does not do it; once it runs, it does all of this by itself",
+        [case.kubectl.verb("get").args(SEE_MANAGER)],
+    )
 }
 
 /// What only a controller manager does, it does once it runs.

@@ -4,7 +4,7 @@ use super::{Case, Code, Diagnosis, Finding, Limit, diagnose};
 use crate::{
     command_line::PLAIN,
     graph::OwnerGraph,
-    model::{Coordinate, Snapshot, effects::Severity},
+    model::{Coordinate, Fact, Snapshot, effects::Severity, facts::LeaseFacts},
     simulate::{Assume, Projection, SimContext},
     tree::fixture::{World, owner, terminating},
 };
@@ -68,6 +68,24 @@ fn a_healthy_family_has_no_findings() {
     world.add("shop", "Deployment/web", &[]);
     world.add("shop", "ReplicaSet/web", &["Deployment/web"]);
     assert_eq!(found(world), []);
+}
+
+/// A collector that does nothing while the controller manager's Lease is not renewed may be about to be replaced.
+#[test]
+fn a_restart_is_no_error() {
+    let severity = |renewed: i64| {
+        let mut world = World::empty();
+        world.add_with("shop", "Shop/top", Vec::new(), terminating(&["foregroundDeletion"]));
+        let lease = world.add("kube-system", "Lease/kube-controller-manager", &[]);
+        let (mut snapshot, graph) = world.build();
+        let facts = LeaseFacts { holder: Some("one".to_owned()), seconds: Some(15), renewed: Some(renewed) };
+        snapshot.learn(lease, Fact::Lease(facts));
+        let found = diagnosed(&snapshot, &graph, &Limit::Everything).findings;
+        let idle = found.into_iter().find(|finding| finding.code == Code::CollectorIdle).expect("it is idle");
+        (idle.severity, idle.remedies.len())
+    };
+    assert_eq!(severity(9_983), (Severity::Warning, 1));
+    assert_eq!(severity(9_999).0, Severity::Error);
 }
 
 /// One cause is one finding, with all objects that wait for one finalizer.

@@ -22,6 +22,8 @@ use super::{
 const SLACK: i64 = 30;
 /// The duration of a Lease that doesn't specify one, in seconds.
 const USUAL_LEASE: i64 = 40;
+/// A leader that runs has renewed its Lease within so many seconds; clocks are compared to the second.
+const RENEWED_WITHIN: i64 = 5;
 /// A controller that runs has seen an object after this many seconds.
 const ACTS_WITHIN: i64 = 120;
 
@@ -89,6 +91,16 @@ pub(crate) fn of_lease(
         return Liveness::Unread(format!("{what} could not be read"));
     };
     lease_says(facts, now, what)
+}
+
+/// Whether the leader of the controller managers has not renewed its Lease just now, as it does every two seconds
+/// (`--leader-elect-retry-period`): another may take over, and then read everything first.
+pub(crate) fn may_be_taken_over(context: &SimContext<'_>, now: Option<i64>) -> bool {
+    let leases = context.built_in.leases;
+    let named = |leases| context.snapshot.look_up_named(leases, "kube-system", "kube-controller-manager").object();
+    let facts = leases.and_then(named).and_then(|lease| context.snapshot.facts.lease(lease));
+    let renewed = facts.and_then(|facts| facts.renewed);
+    now.zip(renewed).is_some_and(|(now, renewed)| now - renewed > RENEWED_WITHIN)
 }
 
 /// The controller manager, by the Lease of its leader. Without leader election, nobody renews one that is left.

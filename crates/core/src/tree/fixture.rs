@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// (group, plural, kind, namespaced, watched)
-const KINDS: [(&str, &str, &str, bool, bool); 8] = [
+const KINDS: [(&str, &str, &str, bool, bool); 9] = [
     ("", "configmaps", "ConfigMap", true, true),
     ("", "nodes", "Node", false, true),
     ("", "pods", "Pod", true, true),
@@ -20,6 +20,7 @@ const KINDS: [(&str, &str, &str, bool, bool); 8] = [
     ("apps", "replicasets", "ReplicaSet", true, true),
     ("example.org", "shops", "Shop", true, true),
     ("example.org", "readings", "Reading", true, false),
+    ("coordination.k8s.io", "leases", "Lease", true, true),
 ];
 
 /// A small cluster under construction. The uid of an object is `kind-name` in lower case by default.
