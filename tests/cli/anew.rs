@@ -178,8 +178,8 @@ fn what_pods_name_is_needed_to_start_them() {
     let all: String = all.iter().chain(&[("Secret", "perhaps")]).map(|(kind, name)| named(kind, name)).collect();
     let template = "template: {spec: {containers: [{name: c, image: i}]}}";
     let shop = SHOP.replacen(template, &format!("template: {{spec: {{{spec}}}}}"), 1) + &all;
-    let says = "Deployment/web -n shop: names what goes in this delete: its pods run on, and without that, no pod of it \
-                can be started again";
+    let says = "Deployment/web -n shop: names what goes in this delete: its pods run on, and without that, no pod of \
+                it can be started again";
     for target in ["secret/keys", "cm/part", "cm/env", "secret/one", "sa/web", "pc/high", "runtimeclass/kata"] {
         let ran = plan(&format!("{target} -n shop"), &shop);
         assert!(ran.out.replace("Deployment/web:", "Deployment/web -n shop:").contains(says), "{target}: {ran}");

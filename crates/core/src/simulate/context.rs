@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     graph::OwnerGraph,
-    model::{Coordinate, ObjectId, ResourceId, Snapshot, Symbol, effects::RELEASE},
+    model::{Coordinate, ObjectId, ResourceId, Snapshot, Symbol, effects::RELEASE, facts::Required},
     server::KindRules,
 };
 
@@ -201,6 +201,14 @@ impl<'a> SimContext<'a> {
     pub fn instances(&self, definition: ObjectId) -> Option<ResourceId> {
         let facts = self.snapshot.facts.definition(definition)?;
         self.snapshot.resources.by_group_plural(&facts.group, &facts.plural)
+    }
+
+    /// Where it is that a pod names, or the pods of a workload.
+    pub(crate) fn place_of(&self, required: &Required, by: ObjectId) -> Option<Coordinate> {
+        let [group, kind, name] = required.parts();
+        let resource = self.snapshot.resources.by_group_kind(group, kind)?;
+        let is_namespaced = self.snapshot.resources.get(resource).namespaced;
+        self.snapshot.locate(resource, if is_namespaced { self.snapshot.namespace(by) } else { "" }, name).ok()
     }
 
     /// The Namespace of this name, if it exists; `None` for cluster-scoped objects.

@@ -421,7 +421,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         let snapshot = self.context.snapshot;
         let facts = snapshot.facts.workload(controller).filter(|_| self.is(pod, "", "Pod"))?;
         let lacked = facts.requires.iter().filter(|required| required.is_admitted()).filter_map(|required| {
-            let at = required.place(snapshot, pod)?;
+            let at = self.context.place_of(required, pod)?;
             match snapshot.look_up(at) {
                 Presence::Present(found) => match self.end.survival(found) {
                     Survival::Survives => None,

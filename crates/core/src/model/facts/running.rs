@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 
 use super::{LabelSelector, Limits};
-use crate::model::{Coordinate, ObjectId, Snapshot, resources::Resource};
+use crate::model::resources::Resource;
 
 sparse! {
     /// What decides how a pod is deleted (R1.14) and what it protects (§9.5).
@@ -131,8 +131,8 @@ sparse! {
         pub asks?: Option<Box<Asked>>,
     }
 
-    /// How much of something one container asks for at most, and how much all of a pod do, in thousandths: what they are
-    /// limited to, or what they request.
+    /// How much of something one container asks for at most, and how much all of a pod do, in thousandths: what they
+    /// are limited to, or what they request.
     pub struct Asked {
         pub cpu?: [i64; 2],
         pub memory?: [i64; 2],
@@ -179,14 +179,6 @@ impl Required {
     /// Whether the API server looks for it when a pod is created.
     pub(crate) fn is_admitted(&self) -> bool {
         !matches!(self, Required::Secret(_) | Required::ConfigMap(_))
-    }
-
-    /// Where it is that a pod names, or the pods of a workload.
-    pub(crate) fn place(&self, snapshot: &Snapshot, by: ObjectId) -> Option<Coordinate> {
-        let [group, kind, name] = self.parts();
-        let resource = snapshot.resources.by_group_kind(group, kind)?;
-        let is_namespaced = snapshot.resources.get(resource).namespaced;
-        snapshot.locate(resource, if is_namespaced { snapshot.namespace(by) } else { "" }, name).ok()
     }
 
     /// Its group, kind and name.

@@ -40,7 +40,7 @@ pub(super) fn add_without_named(context: &SimContext<'_>, plan: &mut Plan) {
             continue;
         };
         let is_gone = |required: &Required| {
-            let place = required.place(snapshot, workload);
+            let place = context.place_of(required, workload);
             place.and_then(|place| snapshot.look_up(place).object()).is_some_and(|id| gone.contains(&id))
         };
         if facts.wanted != Some(0) && facts.requires.iter().any(is_gone) {
