@@ -437,11 +437,14 @@ impl Whole<'_> {
     }
 
     /// A selector that is a map of labels; `None` if it has none.
+    /// Whether it wants pods, and has a status in which its controller has written nothing.
     fn is_unattended(self) -> bool {
         const WRITTEN: [&str; 6] =
             ["observedGeneration", "readyReplicas", "numberReady", "desiredNumberScheduled", "startTime", "conditions"];
-        let status = self.0.get("status").and_then(Value::as_object);
-        status.is_some_and(|status| !WRITTEN.iter().any(|key| status.get(*key).is_some_and(|it| *it != 0)))
+        let is_written = |status: &Value| WRITTEN.iter().any(|key| status.get(*key).is_some_and(|it| *it != 0));
+        // A dump may lack what is written of old ReplicaSets.
+        at(self.0, &["spec", "replicas"]).is_none_or(|replicas| *replicas != 0)
+            && self.0.get("status").is_some_and(|status| status.is_object() && !is_written(status))
     }
 
     fn equal_labels(self, path: &[&str]) -> Option<LabelSelector> {
