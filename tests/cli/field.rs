@@ -881,6 +881,39 @@ fn a_conversion_is_taken_down() {
     says_not(&on(&objects, "plan pod/other -n vault --ignore-not-found"), &["TAKES DOWN"]);
 }
 
+/// What several objects keep is not freed by one of them: that is said once. And what waits for them isn't one of them.
+#[test]
+fn what_waits_for_several_is_told_once() {
+    let deleted = |finalizers: &[&str]| json!({"deletionTimestamp": LONG_BEFORE, "finalizers": finalizers});
+    let root = object(("v1", "ConfigMap"), "root", deleted(&["foregroundDeletion"]));
+    let held = |name: &str, finalizer: &str| {
+        let owners = json!({"ownerReferences": owners(("v1", "ConfigMap"), &["root"])});
+        object(("v1", "Secret"), name, joined(deleted(&[finalizer]), &owners))
+    };
+    let mut place = namespace(deleted(&[]));
+    place["metadata"]["finalizers"] = json!(null);
+    place["spec"] = json!({"finalizers": ["kubernetes", "acme.io/z"]});
+    let objects = [place, root, held("one", "acme.io/a"), held("two", "acme.io/b"), at_ten()];
+    let ran = on(&objects, "explain ns/vault");
+    assert_eq!(ran.out.matches("this object stays stuck").count(), 1, "{ran}");
+    says(&ran, &["if all these finalizers are removed, this object stays stuck."]);
+    let alike = [objects[1].clone(), held("one", "acme.io/a"), held("two", "acme.io/a"), at_ten()];
+    says(&on(&alike, "doctor"), &["ConfigMap/root waits for these 2 objects."]);
+}
+
+/// JSON calls a verdict certain only if it calls each outcome so: a volume goes only if its provisioner runs.
+#[test]
+fn a_certain_verdict_has_certain_outcomes_only() {
+    for (name, certain) in [("gone", true), ("here", false)] {
+        let [gold, volume] = claim("here");
+        let found = document(&[gold, volume, object(LOCKER, name, json!({}))], &format!("plan locker/{name} -n vault"));
+        let outcomes = found["outcomes"].as_array().unwrap();
+        let uncertain = outcomes.iter().filter(|outcome| outcome["certain"] == false).count();
+        assert_eq!(found["verdict"]["certain"], certain, "{found:#}");
+        assert_eq!((uncertain == 0, &found["verdict"]["counts"]["uncertain"]), (certain, &json!(uncertain)));
+    }
+}
+
 /// What a volume has on one Node only can't be reached without that.
 #[test]
 fn the_data_on_a_node_goes_out_of_reach() {
