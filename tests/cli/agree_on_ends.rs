@@ -676,8 +676,8 @@ fn not_every_controller_that_stays_makes_it_again() {
     }
 }
 
-/// R9.44: What limits the pods of a namespace has checked none that was there before, and a ReplicaSet says that its last
-/// pod was refused.
+/// R9.44: What limits the pods of a namespace has checked none that was there before, and a ReplicaSet says that its
+/// last pod was refused.
 #[test]
 fn a_pod_that_is_older_than_a_limit_may_not_come_back() {
     let set = ("apps/v1", "ReplicaSet");

@@ -766,7 +766,10 @@ fn a_namespace_waits_for_half_of_a_grace_period() {
         on(&[&rest[..], more].concat(), "doctor ns/vault")
     };
     let early = of("2026-03-01T09:57:00Z", &[]);
-    says(&early, &["WARNING namespace-stuck", "half of the grace period of the pods that were in it"]);
+    says(
+        &early,
+        &["WARNING namespace-stuck", "half of the grace period of the pods that were in it", "--overwrite look=again"],
+    );
     says_not(&early, &["force-finalize"]);
     assert_eq!(early.code, 0, "{early}");
     says(&of("2026-03-01T09:00:00Z", &[]), &["ERROR namespace-stuck", "force-finalize"]);

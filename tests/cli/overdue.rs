@@ -139,8 +139,8 @@ fn what_the_collector_should_have_done_is_not_certain() {
     }
 }
 
-/// S7: what shows doctor that the collector is idle shows it to plans: what it would delete is not certain, what the
-/// API server deletes at once is. Nor is anything that needs a controller manager whose Lease has just expired.
+/// S7, S15: what shows doctor that the collector is idle shows it to plans: what it would delete is not certain, what
+/// the API server deletes at once is. Nor is anything that needs a controller manager whose Lease has just expired.
 #[test]
 fn a_controller_manager_that_may_not_work_is_not_counted_on() {
     let deleted = |at: &str| json!({"finalizers": ["foregroundDeletion"], "deletionTimestamp": at});

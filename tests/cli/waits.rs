@@ -236,6 +236,12 @@ fn what_is_in_use_names_its_users() {
         says(&on(&objects, &format!("doctor {target}")), &["waits for", user]);
         says(&on(&objects, &format!("plan {target}")), &[verdict, user]);
     }
+    // A claim that is being modified still has the class that it leaves.
+    let mut leaving = objects.clone();
+    let claim = leaving.iter_mut().find(|object| object["metadata"]["name"] == "data").unwrap();
+    claim["spec"]["volumeAttributesClassName"] = json!("silver");
+    claim["status"]["currentVolumeAttributesClassName"] = json!("gold");
+    says(&on(&leaving, "plan volumeattributesclass/gold"), &["WAITS: ", "PersistentVolumeClaim/data"]);
 }
 
 /// R9.40: a claim stays while a snapshot of it is being taken, and says so; a ready one keeps nothing.

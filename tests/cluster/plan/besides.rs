@@ -440,8 +440,8 @@ fn an_api_service_follows_the_last_definition() {
     all_come_true(&predicted);
 }
 
-/// Whether a pod would end without the delete, too, is read: the Node of a silent kubelet takes the namespace along that
-/// only its pod keeps.
+/// Whether a pod would end without the delete, too, is read: the Node of a silent kubelet takes the namespace along
+/// that only its pod keeps.
 #[test]
 fn a_namespace_goes_with_the_node_of_its_last_pod() {
     let trial = trial("last-pod");

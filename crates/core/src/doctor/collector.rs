@@ -7,10 +7,12 @@ use crate::{
     command_line::{SEE_MANAGER, ShellCommand},
     model::{ObjectId, ResourceId, Rule, Symbol, effects::Severity},
     simulate::{
-        Liveness, Needs, Projection, SimContext, is_removed_by_controller_manager,
+        Liveness, Needs, Projection, SimContext,
+        doubt::{Turn, Write},
+        is_removed_by_controller_manager,
         liveness::{may_be_taken_over, of_controller_manager},
         obstacles::{WebhookCall, bound_policies},
-        turns::{self, Turn, Write, dangles, just_defined},
+        turns::{self, dangles, just_defined},
     },
     tree::ResolvedReference,
     wording::{age, count},
@@ -44,7 +46,7 @@ pub(super) fn follow(case: &Case<'_>, turns: &[Turn]) -> Vec<Turn> {
 
 /// Those of these writes that a working collector has made by now.
 pub(super) fn overdue(case: &Case<'_>, turns: &[Turn]) -> Vec<Turn> {
-    turns.iter().copied().filter(|turn| case.live || turn.is_overdue(case.stage)).collect()
+    turns.iter().copied().filter(|turn| case.live || turns::is_overdue(turn, case.stage)).collect()
 }
 
 /// Reports all overdue writes that no other finding explains.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     command_line::{ShellCommand, is_label},
     model::{Coordinate, ListRecord, ObjectId, Presence, Snapshot, Symbol},
-    simulate::turns::Turn,
+    simulate::doubt::Turn,
     tree::{ResolvedReference, known_instead},
 };
 

@@ -7,8 +7,8 @@ use crate::{
     model::ObjectId,
     simulate::{
         Needs,
+        doubt::Turn,
         obstacles::{BoundPolicy, Called, Operation, Refuses, bound_policies},
-        turns::Turn,
     },
 };
 

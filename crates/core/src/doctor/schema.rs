@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     model::{ObjectId, ResourceId, Symbol},
-    simulate::turns::{Turn, Write},
+    simulate::doubt::{Turn, Write},
 };
 
 use super::{

@@ -9,7 +9,7 @@ use crate::{
     model::{ObjectId, Symbol},
     simulate::{
         Needs, Projection,
-        turns::{Turn, Write},
+        doubt::{Turn, Write},
     },
     wording::{count, thousands},
 };

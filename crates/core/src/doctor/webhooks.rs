@@ -8,10 +8,10 @@ use crate::{
     model::{ObjectId, Resource, Symbol, effects::Severity, facts::Webhook},
     simulate::{
         BlockedBy, Needs, ObstacleKind,
+        doubt::{Turn, Write},
         obstacles::{
             Called, Operation, Reach, WebhookCall, Writes, reach, refuses_its_start, selects_namespace, why_unreachable,
         },
-        turns::{Turn, Write},
     },
     wording::{count, each_once, grouped},
 };

@@ -207,7 +207,8 @@ impl Snapshot {
         before.is_some() && created > before
     }
 
-    /// The claim that a volume names, in whatever state; `Unknown` also if the volume's facts weren't read, or name none.
+    /// The claim that a volume names, in whatever state; `Unknown` also if the volume's facts weren't read, or name
+    /// none.
     pub(crate) fn claim_of(&self, volume: ObjectId) -> Presence {
         let named = self.facts.volume(volume).and_then(VolumeFacts::claim_name);
         let claims = self.resources.by_group_kind("", "PersistentVolumeClaim");

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     model::{
-        Fact, Object, ObjectId, Presence, ResourceId, Snapshot,
+        Fact, Object, ObjectId, Presence, ResourceId,
         facts::{JobFacts, LeaseFacts, WorkloadFacts},
     },
     wording::age,
@@ -12,9 +12,10 @@ use crate::{
 
 use super::{
     context::SimContext,
+    doubt::{ACTS_WITHIN, ManagerDoubt},
     needs::Needs,
     state::Liveness,
-    turns::{Turn, Write, overdue_turn},
+    turns::overdue_turn,
 };
 
 /// A Lease whose holder missed its renewal by this many seconds is abandoned; less may be clock skew or a retried
@@ -24,42 +25,6 @@ const SLACK: i64 = 30;
 const USUAL_LEASE: i64 = 40;
 /// A leader that runs has renewed its Lease within so many seconds; clocks are compared to the second.
 const RENEWED_WITHIN: i64 = 5;
-/// A controller that runs has seen an object after this many seconds.
-const ACTS_WITHIN: i64 = 120;
-
-/// What raises a doubt whether the controller manager works.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ManagerDoubt {
-    /// Its Lease expired this many seconds ago: it may just be late.
-    Expired(i64),
-    /// A write that the collector should have made (R3.22).
-    Overdue(Turn),
-    /// An object on which its controller should have acted.
-    Unattended(ObjectId),
-}
-
-impl ManagerDoubt {
-    /// The same as a clause.
-    pub(crate) fn in_words(self, snapshot: &Snapshot) -> String {
-        match self {
-            ManagerDoubt::Expired(seconds) => format!("its lease expired {} ago", age(seconds)),
-            ManagerDoubt::Unattended(object) => {
-                let object = snapshot.short_name(object);
-                format!("its controllers have not acted on {object}, which is older than {}", age(ACTS_WITHIN))
-            }
-            ManagerDoubt::Overdue(turn) => {
-                let object = snapshot.short_name(turn.object);
-                match turn.write {
-                    Write::Delete => format!("its collector should have deleted {object} by now"),
-                    Write::Finalizer => format!("its collector should have let {object} go by now"),
-                    Write::References | Write::Free => {
-                        format!("its collector should have removed a reference of {object} by now")
-                    }
-                }
-            }
-        }
-    }
-}
 
 /// When a Lease expires, in Unix seconds.
 fn end_of(facts: &LeaseFacts) -> Option<i64> {

@@ -11,6 +11,7 @@ mod cause;
 mod context;
 pub mod controllers;
 pub mod delays;
+pub(crate) mod doubt;
 mod index;
 pub mod interleaving;
 pub(crate) mod liveness;

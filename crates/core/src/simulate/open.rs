@@ -18,7 +18,7 @@ use super::{
     blocked_by::TRACKING,
     cause::Cause,
     context::SimContext,
-    liveness::ManagerDoubt,
+    doubt::ManagerDoubt,
     projection::Blockers,
     request::Start,
     state::{BlockedBy, State},
@@ -158,7 +158,10 @@ fn resting_on_the_manager(
     let (its, doubts): (Vec<ObjectId>, Vec<ManagerDoubt>) = its.unzip();
     let though = doubts.into_iter().map(|doubt| doubt.in_words(context.snapshot));
     assumptions.extend(though.map(|though| Assumption::ManagerWorks { though }));
-    let changed: FxHashSet<ObjectId> = world.log.iter().map(|change| change.object).collect();
+    let mut changed: FxHashSet<ObjectId> = world.log.iter().map(|change| change.object).collect();
+    for gone_at_once in world.log.iter().filter(|change| change.removed && change.cause == Cause::Requested) {
+        changed.remove(&gone_at_once.object);
+    }
     let mut open = affected_by(world, blockers, &FxHashSet::default(), its);
     open.retain(|object| changed.contains(object));
     open

@@ -10,64 +10,18 @@ use crate::{
 
 use super::{
     context::{COLLECTOR_OVERDUE, SimContext},
-    obstacles::Operation,
-    outcome::OutcomeKind,
+    doubt::{Turn, Write},
     projection::Projection,
 };
 
 /// The collector may need this many seconds until it watches a new kind.
 const NEW: i64 = 60;
 
-/// A write that the collector could make now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Turn {
-    /// The object that it would write to.
-    pub object: ObjectId,
-    pub write: Write,
-    /// The owner that waits for this write, if any.
-    pub waiting: Option<ObjectId>,
-}
-
-/// The kind of write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Write {
-    /// A DELETE, because no owner is left or because an owner waits for it (§4.2).
-    Delete,
-    /// A PATCH of its owner references (R8.5).
-    References,
-    /// A PATCH that removes the references to an owner that orphans its dependents (R6.2).
-    Free,
-    /// A PATCH that removes one of the collector's finalizers when nothing is left to wait for (§5.1, R6.4).
-    Finalizer,
-}
-
-impl Write {
-    /// The first write to an object of which this becomes.
-    fn of(outcome: OutcomeKind) -> Self {
-        if outcome.removes() { Write::Delete } else { Write::References }
-    }
-
-    /// What admission is asked about.
-    pub(crate) fn operation(self) -> Operation {
-        match self {
-            Write::Delete => Operation::Delete,
-            Write::References | Write::Free | Write::Finalizer => Operation::Update,
-        }
-    }
-}
-
-impl Turn {
-    /// The object that would be written to, and the owner that waits for that.
-    pub(crate) fn parties(&self) -> impl Iterator<Item = ObjectId> + use<> {
-        [Some(self.object), self.waiting].into_iter().flatten()
-    }
-
-    /// Whether a working collector has made this write by now. Only a deletionTimestamp shows how long it has been
-    /// possible.
-    pub(crate) fn is_overdue(&self, context: &SimContext<'_>) -> bool {
-        let terminating = context.terminating_for(self.waiting.unwrap_or(self.object));
-        terminating.is_some_and(|seconds| seconds >= COLLECTOR_OVERDUE)
-    }
+/// Whether a working collector has made this write by now. Only a deletionTimestamp shows how long it has been
+/// possible.
+pub(crate) fn is_overdue(turn: &Turn, context: &SimContext<'_>) -> bool {
+    let terminating = context.terminating_for(turn.waiting.unwrap_or(turn.object));
+    terminating.is_some_and(|seconds| seconds >= COLLECTOR_OVERDUE)
 }
 
 /// All writes that the collector could make now, or soon, without those that only follow from them.
@@ -168,7 +122,7 @@ pub(crate) fn overdue_turn(context: &SimContext<'_>) -> Option<Turn> {
     let snapshot = context.snapshot;
     let is_late = |(id, object): (ObjectId, &Object)| {
         object.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer())
-            && Turn { object: id, write: Write::Finalizer, waiting: None }.is_overdue(context)
+            && is_overdue(&Turn { object: id, write: Write::Finalizer, waiting: None }, context)
     };
     if !snapshot.objects().any(is_late) {
         return None;
@@ -181,5 +135,5 @@ pub(crate) fn overdue_turn(context: &SimContext<'_>) -> Option<Turn> {
             || turn.parties().any(|id| young.contains(&snapshot.object(id).resource))
             || projection.refused.contains_key(&turn.object)
     };
-    turns(&present, &projection).into_iter().find(|turn| turn.is_overdue(context) && !is_explained(turn))
+    turns(&present, &projection).into_iter().find(|turn| is_overdue(turn, context) && !is_explained(turn))
 }

@@ -225,7 +225,8 @@ fn fact() -> impl Strategy<Value = Fact> {
         )),
         (option::of(short()), option::of(short()), option::of(short())).prop_map(
             |(volume, attributes_class, filled_from)| {
-                Fact::Claim(facts::ClaimFacts { volume, attributes_class, filled_from })
+                let modified_between = attributes_class.iter().cloned().collect();
+                Fact::Claim(facts::ClaimFacts { volume, attributes_class, modified_between, filled_from })
             }
         ),
         (option::of(short()), vec(short(), 0..2), vec(0..4_i64, 0..2), any::<bool>(), option::of(selector())).prop_map(

@@ -249,6 +249,10 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     if is_away {
         remedies.push(start_manager(case));
     }
+    if is_awaited {
+        let look = case.commands().about("annotate", id).map(|command| command.args(["--overwrite", "look=again"]));
+        remedies.push(Remedy::new("make the namespace controller look now: any change of the Namespace does", look));
+    }
     let fails = |what: &str| said.iter().any(|condition| condition.fails() && condition.message.contains(what));
     let see = |what: &str, kinds: &str| Remedy::new(what, [case.kubectl.verb("get").arg(kinds)]);
     if said.iter().any(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure") {
@@ -288,7 +292,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let hung: Vec<ObjectId> = content.iter().filter(is_hung_pod).copied().collect();
     if !hung.is_empty() {
         remedies.push(force(case, &hung));
-    } else if !live.is_empty() && !is_away {
+    } else if !live.is_empty() && !is_away && !is_awaited {
         // Nobody else removes its own entry in spec.finalizers.
         remedies.push(Remedy::new(what, delete));
     }

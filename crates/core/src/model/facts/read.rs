@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::{
     AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Asked, Backend, BindingFacts, BudgetFacts, ClaimFacts,
-    ClaimTemplates, Condition, Constraints, CsiVolume, DefinitionFacts, Fact, JobFacts, KubeletReport,
-    LabelRequirement, LabelSelector, LeaseFacts, LimitRangeFacts, NamespaceFacts, NodeFacts, NotReady, OldTemplate,
-    ParameterReference, PodFacts, PolicyBindingFacts, QuotaFacts, RBAC, Required, ResourceClaimFacts, RoleFacts,
-    ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, StoredVersion,
-    TokenFacts, VolumeData, VolumeDeleter, VolumeFacts, VolumeHandle, Webhook, WebhookFacts, WebhookRule,
-    WorkloadFacts,
+    ClaimTemplates, Condition, Constraints, CsiVolume, DefinitionFacts, Fact, JobFacts, KubeletReport, LabelSelector,
+    LeaseFacts, LimitRangeFacts, NamespaceFacts, NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts,
+    PolicyBindingFacts, QuotaFacts, RBAC, Required, ResourceClaimFacts, RoleFacts, ServiceCidrFacts, ServiceFacts,
+    SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, StoredVersion, TokenFacts, VolumeData,
+    VolumeDeleter, VolumeFacts, VolumeHandle, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
     limits::{has_flag, limits},
     said::in_one_line,
+    selector::{equal_to, selector},
     values::{at, list, unix_seconds},
     webhooks::exempted,
 };
@@ -42,6 +42,9 @@ const KINDS: [(&str, &[&str]); 17] = [
     ("storage.k8s.io", &["StorageClass"]),
     ("snapshot.storage.k8s.io", &["VolumeSnapshot", "VolumeSnapshotContent"]),
 ];
+
+/// What their controllers write into the status of workloads.
+const WRITTEN: [&str; 4] = ["readyReplicas", "numberReady", "desiredNumberScheduled", "observedGeneration"];
 
 /// Whether all objects of a kind have facts.
 pub(super) fn kind_has_facts(group: &str, kind: &str) -> bool {
@@ -105,15 +108,8 @@ pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &
         },
         ("apps", _, "spec") => |depth, key| depth > 0 || key == "template" || is_read_of_workload(key),
         ("apps", _, "status") => {
-            const READ: [&str; 6] = [
-                "readyReplicas",
-                "numberReady",
-                "desiredNumberScheduled",
-                "numberMisscheduled",
-                "observedGeneration",
-                "conditions",
-            ];
-            |depth, key| depth > 0 || READ.contains(&key)
+            const ALSO_READ: [&str; 2] = ["numberMisscheduled", "conditions"];
+            |depth, key| depth > 0 || WRITTEN.contains(&key) || ALSO_READ.contains(&key)
         }
         ("batch", "Job", "spec") => |depth, key| depth > 0 || key != "template",
         ("apiextensions.k8s.io", "CustomResourceDefinition", "spec") => |_, key| key != "schema",
@@ -212,6 +208,13 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
         ("", "PersistentVolumeClaim") => Fact::Claim(ClaimFacts {
             volume: object.name(&["spec", "volumeName"]),
             attributes_class: object.name(&["spec", "volumeAttributesClassName"]),
+            modified_between: [
+                &["status", "currentVolumeAttributesClassName"][..],
+                &["status", "modifyVolumeStatus", "targetVolumeAttributesClassName"],
+            ]
+            .into_iter()
+            .filter_map(|path| object.name(path))
+            .collect(),
             filled_from: object.name(&["spec", "dataSource", "name"]).filter(|_| {
                 let source = at(object.0, &["spec", "dataSource"]);
                 let is_snapshot = source.is_some_and(|source| source["kind"] == "VolumeSnapshot");
@@ -287,7 +290,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 misscheduled: false,
                 ready,
                 without_status,
-                unattended: object.is_unattended(),
+                // A dump may lack what is written of old ReplicaSets.
+                unattended: wanted > Some(0) && object.is_unattended(&WRITTEN),
                 fails_to_create: object.conditions().iter().any(|condition| condition.kind == "ReplicaFailure"),
                 paused,
                 revision: object.annotation(OldTemplate::REVISION).and_then(|text| text.parse().ok()),
@@ -318,7 +322,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let (limits, requires) = (limits(object.0), required_by_pods(object, kind));
             let deletes_files = has_flag(object.0, VolumeData::DELETES_FILES);
             let misscheduled = object.number(&["status", "numberMisscheduled"]).is_some_and(|number| number > 0);
-            let (unattended, asks) = (object.is_unattended(), asked_by_pods(object));
+            let (unattended, asks) = (object.is_unattended(&WRITTEN), asked_by_pods(object));
             let default = WorkloadFacts { misscheduled, unattended, asks, ..WorkloadFacts::default() };
             Fact::Workload(WorkloadFacts { wanted, ready, selector, limits, requires, deletes_files, ..default })
         }
@@ -337,7 +341,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 Some(_) => left("maxFailedIndexes", indexes(&object.text(&["status", "failedIndexes"]))),
             };
             Fact::Job(JobFacts {
-                unattended: managed_by.is_none() && object.is_unattended(),
+                unattended: managed_by.is_none() && object.is_unattended(&["startTime", "conditions"]),
                 managed_by,
                 failures_left: failures_left.filter(|_| !finished),
                 judges_failures: at(object.0, &["spec", "podFailurePolicy"]).is_some()
@@ -436,17 +440,13 @@ impl Whole<'_> {
         conditions.map(read).collect()
     }
 
-    /// A selector that is a map of labels; `None` if it has none.
-    /// Whether it wants pods, and has a status in which its controller has written nothing.
-    fn is_unattended(self) -> bool {
-        const WRITTEN: [&str; 6] =
-            ["observedGeneration", "readyReplicas", "numberReady", "desiredNumberScheduled", "startTime", "conditions"];
-        let is_written = |status: &Value| WRITTEN.iter().any(|key| status.get(*key).is_some_and(|it| *it != 0));
-        // A dump may lack what is written of old ReplicaSets.
-        at(self.0, &["spec", "replicas"]).is_none_or(|replicas| *replicas != 0)
-            && self.0.get("status").is_some_and(|status| status.is_object() && !is_written(status))
+    /// Whether it has a status in which its controller has written nothing of this.
+    fn is_unattended(self, keys: &[&str]) -> bool {
+        let is_written = |status: &Value| keys.iter().any(|key| status.get(*key).is_some_and(|it| *it != 0));
+        self.0.get("status").is_some_and(|status| status.is_object() && !is_written(status))
     }
 
+    /// A selector that is a map of labels; `None` if it has none.
     fn equal_labels(self, path: &[&str]) -> Option<LabelSelector> {
         let labels = at(self.0, path).and_then(Value::as_object).into_iter().flatten();
         Some(LabelSelector(equal_to(labels).collect())).filter(|selector| !selector.0.is_empty())
@@ -811,27 +811,6 @@ fn exemption(judged: &Value) -> Option<String> {
 /// The value of an `expression` that is a constant.
 fn constant(judged: &Value) -> Option<bool> {
     Whole(judged).text(&["expression"])?.trim().parse().ok()
-}
-
-/// Requirements of labels with these values.
-fn equal_to<'v>(labels: impl Iterator<Item = (&'v String, &'v Value)>) -> impl Iterator<Item = LabelRequirement> {
-    labels.map(|(key, value)| LabelRequirement {
-        key: key.clone(),
-        operator: "In".to_owned(),
-        values: value.as_str().map(str::to_owned).into_iter().collect(),
-    })
-}
-
-/// A LabelSelector; `None` if it has no requirements, and matches everything.
-pub(super) fn selector(object: Option<&Value>) -> Option<LabelSelector> {
-    let labels = equal_to(object?.get("matchLabels").and_then(Value::as_object).into_iter().flatten());
-    let expressions = list(object?.get("matchExpressions")).map(|requirement| LabelRequirement {
-        key: Whole(requirement).text(&["key"]).unwrap_or_default(),
-        operator: Whole(requirement).text(&["operator"]).unwrap_or_default(),
-        values: texts(requirement.get("values")),
-    });
-    let requirements: Vec<LabelRequirement> = labels.chain(expressions).collect();
-    (!requirements.is_empty()).then_some(LabelSelector(requirements))
 }
 
 fn webhook(object: &Value) -> Webhook {

@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::{read::selector, selector::LabelSelector, values::list};
+use super::{
+    selector::{LabelSelector, selector},
+    values::list,
+};
 use crate::model::resources::Resource;
 
 /// The API group of roles and their bindings.

@@ -3,6 +3,9 @@
 use std::{cmp::Ordering, collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::values::list;
 
 /// A LabelSelector: all of its requirements must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -16,6 +19,29 @@ sparse! {
         pub operator: String,
         pub values?: Vec<String>,
     }
+}
+
+/// Requirements of labels with these values.
+pub(super) fn equal_to<'v>(
+    labels: impl Iterator<Item = (&'v String, &'v Value)>,
+) -> impl Iterator<Item = LabelRequirement> {
+    labels.map(|(key, value)| LabelRequirement {
+        key: key.clone(),
+        operator: "In".to_owned(),
+        values: value.as_str().map(str::to_owned).into_iter().collect(),
+    })
+}
+
+/// A LabelSelector; `None` if it has no requirements, and matches everything.
+pub(super) fn selector(object: Option<&Value>) -> Option<LabelSelector> {
+    let labels = equal_to(object?.get("matchLabels").and_then(Value::as_object).into_iter().flatten());
+    let expressions = list(object?.get("matchExpressions")).map(|requirement| {
+        let text = |key: &str| requirement[key].as_str().unwrap_or_default().to_owned();
+        let values = list(requirement.get("values")).filter_map(Value::as_str).map(str::to_owned);
+        LabelRequirement { key: text("key"), operator: text("operator"), values: values.collect() }
+    });
+    let requirements: Vec<LabelRequirement> = labels.chain(expressions).collect();
+    (!requirements.is_empty()).then_some(LabelSelector(requirements))
 }
 
 impl LabelSelector {

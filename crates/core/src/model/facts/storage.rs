@@ -216,6 +216,9 @@ sparse! {
         pub volume?: Option<String>,
         /// `spec.volumeAttributesClassName`.
         pub attributes_class?: Option<String>,
+        /// Those between which its volume is modified: `status.currentVolumeAttributesClassName` and
+        /// `status.modifyVolumeStatus.targetVolumeAttributesClassName`.
+        pub modified_between?: Vec<String>,
         /// The VolumeSnapshot that it is filled from: its `spec.dataSource`, as long as `status.phase` is Pending.
         pub filled_from?: Option<String>,
     }

@@ -196,7 +196,11 @@ impl World<'_, '_> {
     fn users_of_class(&mut self, class: ObjectId) -> Users {
         let (snapshot, built_in) = (self.context.snapshot, self.context.built_in);
         let name = snapshot.text(snapshot.object(class).name);
-        let of_claim = |claim| Some(snapshot.facts.claim(claim)?.attributes_class.as_deref() == Some(name));
+        let of_claim = |claim| {
+            let facts = snapshot.facts.claim(claim)?;
+            let is_it = |class: &String| class == name;
+            Some(facts.attributes_class.iter().chain(&facts.modified_between).any(is_it))
+        };
         let of_volume = |volume| Some(snapshot.facts.volume(volume)?.attributes_class.as_deref() == Some(name));
         let mut users = self.users_among(built_in.claims, of_claim);
         let volumes = self.users_among(built_in.volumes, of_volume);

@@ -158,8 +158,8 @@ fn judged_as(
     Arc::clone(controller)
 }
 
-/// Whether the controller of such an object, known by this finalizer of its kind, is known not to run, or all that could
-/// show it was read and shows nothing.
+/// Whether the controller of such an object, known by this finalizer of its kind, is known not to run, or all that
+/// could show it was read and shows nothing.
 pub(crate) fn is_unseen(
     context: &SimContext<'_>,
     needs: &mut Needs,

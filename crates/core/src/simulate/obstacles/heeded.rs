@@ -9,7 +9,7 @@ use crate::{
         ObjectId, Resource, ResourceId, Snapshot,
         facts::{AdmissionPolicyFacts, Backend, PolicyBindingFacts, Webhook},
     },
-    simulate::{liveness::ManagerDoubt, needs::Needs},
+    simulate::{doubt::ManagerDoubt, needs::Needs},
 };
 
 /// The obstacles that a simulation heeds.
