@@ -20,8 +20,8 @@ use gc_core::{
     doctor::{
         Code, Explanation, Finding,
         explain::{
-            Attention, Blocks, FinalizerStory, Follows, OwnerState, ReferenceStory, Remover, RootCause, Trigger,
-            Waiting,
+            Attention, Blocks, ConditionOutcome, FinalizerStory, Follows, OwnerState, ReferenceStory, Remover,
+            RootCause, Trigger, Waiting,
         },
     },
     document::{Head, Named},
@@ -376,8 +376,14 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
     let is_told = |trigger: &Trigger| {
         detail != Detail::Fine || !matches!(trigger, Trigger::Deleted { propagation: Propagation::Orphan, .. })
     };
-    let conditions = explanation.conditions.iter().filter(|condition| is_told(&condition.what));
-    sections.add(Heading::Then, conditions.map(|condition| format!("if {}.", condition.message)));
+    let is_released = |trigger: &Trigger| matches!(trigger, Trigger::Released { .. });
+    // That no finalizer alone is enough is implied in what comes of all together, which stands last.
+    let last = explanation.conditions.iter().rposition(|condition| is_released(&condition.what));
+    let conditions = explanation.conditions.iter().enumerate().filter(|(place, condition)| {
+        let is_vain = condition.then == ConditionOutcome::Terminating(State::Stuck) && is_released(&condition.what);
+        is_told(&condition.what) && (!is_vain || last == Some(*place))
+    });
+    sections.add(Heading::Then, conditions.map(|(_, condition)| format!("if {}.", condition.message)));
 
     add_findings(view, explanation, detail, &mut sections);
     sections.add(Heading::Note, content(view, explanation, wide));

@@ -113,7 +113,7 @@ impl VerdictJson {
         };
         VerdictJson {
             result: verdict.result.name(),
-            certain: verdict.certain,
+            certain: verdict.certain && counts.uncertain == 0,
             message: format!("{}: {sentence}", headline.word()),
             counts: VerdictCounts {
                 terminating: counts.terminating + stays.len(),
@@ -520,7 +520,7 @@ fn come_back(view: &PlanView<'_>) -> impl Iterator<Item = Part> {
 
 /// That something is not certain, unless the verdict is that.
 fn uncertain(verdict: &Verdict) -> Option<Part> {
-    let tell = verdict.is_doubtful() && verdict.result != VerdictResult::Unsure;
+    let tell = !verdict.certain && verdict.result != VerdictResult::Unsure;
     tell.then(|| Part::new(20, "not all is certain").or(2, "not certain"))
 }
 

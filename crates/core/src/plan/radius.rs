@@ -87,7 +87,7 @@ pub fn blast_radius(
                     terminating: plan.summary.terminating + stuck - plan.summary.stuck,
                     ..plan.summary
                 },
-                certain: !verdict.is_doubtful(),
+                certain: verdict.certain,
                 effects: EffectCounts::of(&plan),
                 verdict: verdict.result,
                 obstacle: obstacle(&plan),

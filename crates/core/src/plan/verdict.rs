@@ -159,7 +159,7 @@ pub struct VerdictCounts {
 pub struct Verdict {
     /// The worst result of all reasons; without reasons [`VerdictResult::Deletes`] or [`VerdictResult::Nothing`].
     pub result: VerdictResult,
-    /// Whether every outcome is certain, and nothing unread may change the plan.
+    /// Whether no reason is that something is not certain: more than that a volume goes only if its provisioner runs.
     pub certain: bool,
     pub counts: VerdictCounts,
     /// All reasons, the worst first.
@@ -204,15 +204,10 @@ impl Verdict {
         };
         Verdict {
             result: reasons.first().map_or(nothing, |worst| worst.result.min(nothing)),
-            certain: !is_doubtful(&reasons) && counts.uncertain == 0,
+            certain: !reasons.iter().any(|reason| reason.result == VerdictResult::Unsure),
             counts,
             reasons,
         }
-    }
-
-    /// Whether a reason is that something is not certain: more than that a volume goes only if its provisioner runs.
-    pub fn is_doubtful(&self) -> bool {
-        is_doubtful(&self.reasons)
     }
 
     /// Whether a reason has this result, or a worse one.
@@ -224,10 +219,6 @@ impl Verdict {
     pub fn reasons_of(&self, kind: ReasonKind) -> impl Iterator<Item = &VerdictReason> {
         self.reasons.iter().filter(move |reason| reason.kind == kind)
     }
-}
-
-fn is_doubtful(reasons: &[VerdictReason]) -> bool {
-    reasons.iter().any(|reason| reason.result == VerdictResult::Unsure)
 }
 
 /// The reason of this kind, which is at least as bad as this result.

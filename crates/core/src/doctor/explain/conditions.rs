@@ -321,8 +321,6 @@ impl Explainer<'_, '_> {
                     false => self.words_of(object, then),
                 };
                 let message = format!("all these finalizers are removed, {words}");
-                // None of them changes it alone: once is enough.
-                conditions.retain(|condition| condition.then != ConditionOutcome::Terminating(State::Stuck));
                 conditions.push(Condition::new(Trigger::released(&held), then, message));
             }
         }
