@@ -116,8 +116,7 @@ pub fn all_that_wait_are_named_from_the_nearest_on() {
     assert_eq!(
         finding["consequence"],
         json!(format!(
-            "It stays until the finalizer is removed. 3 objects wait for it: ReplicaSet/{set}, Deployment/web \
-             and Namespace/{}.",
+            "It stays until the finalizer is removed. ReplicaSet/{set}, Deployment/web and Namespace/{} wait for it.",
             trial.namespace
         ))
     );

@@ -54,8 +54,8 @@ pub fn a_dependent_with_a_reference_to_what_is_not_served() {
         (words(finding, "message"), words(finding, "consequence")),
         (
             "It has a reference to gone.test/v1 Ghost/ghost, a kind that is not served.",
-            "The collector fails on it, retries forever, and never deletes it. 2 objects wait for it: \
-             Widget/owner and Widget/above."
+            "The collector fails on it, retries forever, and never deletes it. Widget/owner and Widget/above wait for \
+             it."
         )
     );
     // A dependent blocks nothing unless an owner waits for it.
