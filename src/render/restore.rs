@@ -203,6 +203,7 @@ impl RestoreView<'_> {
         let objects = count(wanted, "object", "objects");
         let new = count(created, "object", "objects");
         match (self.mode == Mode::Apply, not_fine) {
+            _ if wanted == 0 => (Headline::Nothing, "no object of this archive is restored.".to_owned()),
             (true, 0) if created == 0 && wanted == 1 => (Headline::Done, "the object already existed.".to_owned()),
             (true, 0) if created == 0 => (Headline::Done, format!("all {objects} already existed.")),
             (true, 0) => {

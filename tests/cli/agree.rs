@@ -346,7 +346,7 @@ fn a_definition_that_serves_nothing_says_so() {
     let why = "none of its versions is served, so its custom resources cannot be read";
     let serve = r#"-p '[{"op":"test","path":"/spec/versions/1/name","value":"v1"},{"op":"replace","path":"/spec/versions/1/served","value":true}]'"#;
     let ran = on(&[definition(false)], "plan crd/lockers.bank.dev");
-    says(&ran, &["UNSURE: no version of lockers.bank.dev is served, 1 object goes.", why, serve]);
+    says(&ran, &["UNSURE: 1 object goes; not certain: no version of lockers.bank.dev is served.", why, serve]);
     let ran = on(&[definition(false)], "plan crd/lockers.bank.dev -o wide");
     says(&ran, &[&format!("not certain: {why}")]);
     says(&on(&[definition(true)], "explain crd/lockers.bank.dev"), &[why]);

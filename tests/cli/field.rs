@@ -140,9 +140,13 @@ fn a_namespace_with_hung_pods_needs_only_these_deleted() {
             let ran = on(&objects, line);
             let force = "kubectl delete pods/web-0 pods/web-1 -n vault --cascade=background --wait=false \
                 --ignore-not-found --grace-period=0 --force";
-            says(&ran, &[force]);
+            // To bring the Node back comes first, where it isn't given up; explain shows only the first step.
+            let is_last = line != "doctor" && ran.out.contains("kubectl describe nodes/n1");
+            if !is_last {
+                says(&ran, &[force]);
+            }
             says_not(&ran, &["delete configmaps", "delete secrets", "delete the remaining objects"]);
-            assert_eq!(ran.out.matches("kubectl delete").count(), 1, "{taints}: {ran}");
+            assert_eq!(ran.out.matches("kubectl delete").count(), usize::from(!is_last), "{taints}: {ran}");
         }
     }
 }

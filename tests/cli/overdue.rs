@@ -156,18 +156,21 @@ fn a_controller_manager_that_may_not_work_is_not_counted_on() {
     let idle = with(deleted(LONG_AGO), renewed, &[]);
     says(&on(&idle, "doctor"), &["ERROR collector-idle", "Secret/left -n vault should have been deleted"]);
     let ran = on(&idle, "plan locker/own -n vault");
-    says(&ran, &["UNSURE: 1 outcome depends on whether kube-controller-manager works", "Locker/own       × deleted\n"]);
+    says(&ran, &["not certain: kube-controller-manager may not work.", "Locker/own       × deleted\n"]);
     says(&ran, &["Secret/below  × deleted  ? not certain: kube-controller-manager must work"]);
     says(&ran, &["does its work, though its collector should have deleted Secret/left by now"]);
     says(&ran, &["see first why kube-controller-manager does not do its work:", "component=kube-controller-manager"]);
     let ran = on(&idle, "plan locker/own -n vault --propagation=foreground");
-    says(&ran, &["UNSURE: 2 outcomes depend on whether kube-controller-manager works"]);
+    says(&ran, &["UNSURE: 2 objects go; not certain: kube-controller-manager may not work."]);
     says(&on(&with(deleted("2026-03-01T09:59:30Z"), renewed, &[]), "plan locker/own -n vault"), &["DELETES: "]);
     // A webhook that refuses its write explains it.
     let webhook = dead_webhook("", "secrets");
     says_not(&on(&with(deleted(LONG_AGO), renewed, &[webhook]), "plan locker/own -n vault"), &["should have deleted"]);
     let ran = on(&with(json!({}), late, &[]), "plan locker/own -n vault");
-    says(&ran, &["UNSURE: 1 outcome depends on whether", "does its work, though its lease expired 15s ago"]);
+    says(
+        &ran,
+        &["not certain: kube-controller-manager may not work.", "does its work, though its lease expired 15s ago"],
+    );
 }
 
 /// A controller of kube-controller-manager that has not acted on a new object may be switched off: what it makes again

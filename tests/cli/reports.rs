@@ -313,8 +313,7 @@ fn what_belongs_to_an_object_may_be_missing_from_a_dump() {
     let path = write(folder.path(), "claim.json", &list);
     let ran = gc(&["plan", "pvc/data", "-n", "shop", "--deny-effect=data-loss", "--from", &path]);
     assert!(
-        ran.code == 2
-            && ran.out.contains("its volume PersistentVolume/pv-0 could not be read: the data may be destroyed"),
+        ran.code == 2 && ran.out.contains("its volume PersistentVolume/pv-0 could not be read: it may lose its data"),
         "{ran}"
     );
     // Nothing proves that the claim of a bound volume is gone.
@@ -415,4 +414,96 @@ fn what_certainly_begins_is_told_though_its_end_is_not_known() {
         says(&explain, &["WILL BE DELETED: the collector is about to delete"]);
         assert_eq!(flat(&explain).contains("when it is gone depends on"), unknown, "{explain}");
     }
+}
+
+/// Nothing in such a paste tells whether the time that it takes is over: who pastes it asks because it is.
+#[test]
+fn a_terminating_object_that_is_pasted_alone() {
+    for (target, waits, next) in [
+        (
+            "pod/web-7d-x -n shop",
+            "WAITS: Pod/web-7d-x is Terminating until the kubelet ends its containers.",
+            "kubectl describe nodes/node-3",
+        ),
+        (
+            "pod/report-1-xk2pq -n jobs",
+            "WAITS: Pod/report-1-xk2pq is Terminating until the Job controller removes its finalizer.",
+            "--dry-run=server",
+        ),
+        (
+            "pvc/data-kafka-0 -n kafka",
+            "until the PVC protection controller removes its finalizer.",
+            "kubectl describe persistentvolumeclaims/data-kafka-0 -n kafka",
+        ),
+    ] {
+        let ran = on("pod-alone.yaml", &format!("explain {target}"));
+        says(&ran, &[waits, next]);
+        says_not(&ran, &["nothing blocks that", "depends on something that is not known"]);
+        let ran = on("pod-alone.yaml", &format!("doctor {target}"));
+        says(&ran, &["Nothing in the dump tells whether that is over; if it is,", next]);
+        says_not(&ran, &["Nothing else keeps it"]);
+    }
+}
+
+#[test]
+fn the_collector_complains_only_about_owners_in_namespaces() {
+    let ran = on("complaint.yaml", "doctor");
+    says(&ran, &["namespaced-owner-of-cluster-scoped", "it is never collected"]);
+    says_not(&ran, &["or delete it"]);
+    says(&on("complaint.yaml", "explain clusterrole/driver"), &["OK: nothing deletes ClusterRole/driver"]);
+}
+
+/// What the API server says of a Service counts where that was not read.
+#[test]
+fn a_webhook_is_known_by_what_the_api_server_says_of_it() {
+    let ran = on("webhook-by-word.yaml", "doctor");
+    says(
+        &ran,
+        &[
+            "webhook-unreachable: ValidatingWebhookConfiguration/disk-validator",
+            "service disks/disk-webhook does not exist",
+        ],
+    );
+    let said = flat(&ran);
+    let [mend, stuck] = ["ERROR webhook-unreachable", "ERROR namespace-stuck"].map(|text| said.find(text));
+    assert!(mend.is_some() && mend < stuck, "the webhook comes first: {ran}");
+    let ran = on("webhook-by-word.yaml", "plan switch/one -n disks");
+    says(&ran, &["the API server refuses it (ValidatingWebhookConfiguration/disk-validator)"]);
+}
+
+/// A backend whose Namespace goes does not come back.
+#[test]
+fn an_api_whose_backend_goes_is_unregistered_first() {
+    let ran = on("webhook-by-word.yaml", "doctor");
+    let said = flat(&ran);
+    let [without, look] = ["unregister the API", "check its backend"].map(|text| said.find(text));
+    assert!(without.is_some() && without < look, "{ran}");
+}
+
+/// A plural that is a guess may be wrong, and what a command can't name it can't mend: the kind is right.
+#[test]
+fn a_kind_without_a_known_plural_is_named_by_itself() {
+    let ran = on("webhook-by-word.yaml", "doctor");
+    says(&ran, &["kubectl delete switch.acme.io/one -n disks"]);
+    says_not(&ran, &["switchs.acme.io"]);
+}
+
+/// OpenShift shows a Namespace as a Project, too; its users read that.
+#[test]
+fn a_project_is_its_namespace() {
+    let project = json!({
+        "apiVersion": "project.openshift.io/v1", "kind": "Project",
+        "metadata": {"name": "team", "uid": "team", "deletionTimestamp": "2024-05-01T10:00:00Z"},
+        "spec": {"finalizers": ["kubernetes"]},
+        "status": {"phase": "Terminating", "conditions": [{
+            "type": "NamespaceDeletionDiscoveryFailure", "status": "True", "reason": "DiscoveryFailed",
+            "lastTransitionTime": "2024-05-01T11:00:00Z",
+            "message": "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server \
+                        APIs: metrics.k8s.io/v1beta1: the server is currently unable to handle the request",
+        }]},
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "project.json", &project.to_string());
+    let ran = gc(&["doctor", "--from", &path]);
+    says(&ran, &["ERROR namespace-stuck: Namespace/team", "kubectl get apiservices/v1beta1.metrics.k8s.io -o yaml"]);
 }

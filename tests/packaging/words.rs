@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use walkdir::WalkDir;
 
 /// Words that stood for something that has another name now.
-const OLD: [&str; 24] = [
+const OLD: [&str; 27] = [
     "exists, and it has no owner.",
     "survives with changed",
     "survive with changed",
@@ -19,7 +19,6 @@ const OLD: [&str; 24] = [
     "nothing to delete, to update or to finish",
     "DATA LOST",
     "stored data may be lost",
-    "Stored data is destroyed",
     "blocks a foreground delete of this owner",
     "(\"Also\"",
     "(\"Apart\"",
@@ -31,6 +30,10 @@ const OLD: [&str; 24] = [
     "the collector does nothing",
     "data may be lost",
     "Data is destroyed",
+    " data is destroyed",
+    "data may be destroyed",
+    "not certain: it rests on an assumption",
+    " on an assumption, ",
 ];
 
 /// Pages that say what was once, or what other programs print.

@@ -380,7 +380,7 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
     // That no finalizer alone is enough is implied in what comes of all together, which stands last.
     let last = explanation.conditions.iter().rposition(|condition| is_released(&condition.what));
     let conditions = explanation.conditions.iter().enumerate().filter(|(place, condition)| {
-        let is_vain = condition.then == ConditionOutcome::Terminating(State::Stuck) && is_released(&condition.what);
+        let is_vain = matches!(condition.then, ConditionOutcome::Terminating(_)) && is_released(&condition.what);
         is_told(&condition.what) && (!is_vain || last == Some(*place))
     });
     sections.add(Heading::Then, conditions.map(|(_, condition)| format!("if {}.", condition.message)));

@@ -328,28 +328,33 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         let words: Vec<String> = of.iter().map(|condition| condition.in_words()).collect();
         let short: Vec<&str> = words.iter().filter_map(|words| words.split(':').next()).collect();
         let says = |why: String| format!("{what}. The API server says why{why}.");
-        let waits = match waits_for(view, explanation) {
-            Some(last) => format!("{name} waits for {last}."),
-            None => says(String::new()),
-        };
-        let choices = [says(format!(": {}", words.join("; "))), says(format!(": {}", short.join(", "))), waits];
+        let waits = waits_for(view, explanation);
+        let mut holders = last_of(explanation).into_iter().flat_map(|line| &line.held_by);
+        // What says who must act says more than the name of a condition.
+        let until = holders.any(|by| matches!(by, BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Api(_)));
+        let until = until.then(|| format!("{name} stays until {}.", self::until(view, explanation)));
+        let waits = waits.map(|last| format!("{name} waits for {last}."));
+        let others = [says(format!(": {}", short.join(", "))), says(String::new())];
+        let choices = [says(format!(": {}", words.join("; ")))].into_iter().chain(until).chain(waits).chain(others);
         Verdict::fitting(headline, choices.map(|choice| (choice, Vec::new())))
     };
     let until = |headline: Headline| {
         let until = until(view, explanation);
         let rest = vec![(Heading::Why, format!("it stays until {until}."))];
-        let last = match waits_for(view, explanation) {
-            Some(last) => format!("{name} waits for {last}."),
-            None => format!("{what} until others act: see Why."),
-        };
         let whole = [format!("{what} until {until}."), format!("{name} stays until {until}.")];
-        Verdict::fitting(headline, whole.map(|whole| (whole, Vec::new())).into_iter().chain([(last, rest)]))
+        let (short, last) = match waits_for(view, explanation) {
+            Some(last) => (None, format!("{name} waits for {last}.")),
+            None => (Some(format!("it stays until {until}.")), format!("{what} until others act: see Why.")),
+        };
+        let whole = whole.into_iter().chain(short).map(|whole| (whole, Vec::new()));
+        Verdict::fitting(headline, whole.chain([(last, rest)]))
     };
     let goes = explanation.end.outcome == Some(OutcomeKind::Deleted);
     match explanation.end.state {
-        _ if explanation.end.uncertain.is_some() && said.is_empty() => {
-            Verdict::with(Headline::Unsure, &what, "; ", "what happens next depends on something that is not known")
-        }
+        _ if explanation.end.uncertain.is_some() && said.is_empty() => match waits_for_somebody(explanation) {
+            true => until(Headline::Unsure),
+            false => Verdict::with(Headline::Unsure, &what, "; ", "not all that decides what happens next was read"),
+        },
         // What the API server says comes before what we foretell.
         _ if !goes && said.iter().any(|condition| condition.fails()) => says(Headline::Stuck, &Condition::fails),
         _ if goes && explanation.next.may_wait => {
@@ -367,8 +372,8 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         state if (goes || state == Some(State::Unknown)) && !said.is_empty() => {
             says(if goes { Headline::Waits } else { Headline::Depends }, &|_| true)
         }
-        _ if goes && last_of(explanation).iter().any(|line| line.held_by.iter().any(|it| it.finalizer().is_some())) => {
-            until(Headline::WillBeDeleted)
+        _ if goes && waits_for_somebody(explanation) => {
+            until(if explanation.untimed { Headline::Waits } else { Headline::WillBeDeleted })
         }
         _ if goes => Verdict::new(Headline::WillBeDeleted, format!("{what}, and nothing blocks that.")),
         Some(State::Waiting) => until(Headline::Waits),
@@ -382,10 +387,17 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
     }
 }
 
+/// Whether it is known who has to act in the end: a kubelet, or whoever removes a finalizer.
+fn waits_for_somebody(explanation: &Explanation) -> bool {
+    let is_somebodys = |by: &BlockedBy| matches!(by, BlockedBy::Kubelet(_)) || by.finalizer().is_some();
+    last_of(explanation).iter().any(|line| line.held_by.iter().any(is_somebodys))
+}
+
 /// What an object waits for in the end, if it waits for another one.
 fn waits_for(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
-    let last: Vec<ObjectId> = last_of(explanation).iter().map(|line| line.object).collect();
-    last.iter().any(|last| *last != explanation.object).then(|| view.names(&last, 1))
+    let last = last_of(explanation).into_iter().map(|line| line.object);
+    let others: Vec<ObjectId> = last.filter(|last| *last != explanation.object).collect();
+    (!others.is_empty()).then(|| view.names(&others, 1))
 }
 
 /// What nobody is known to do, to follow `stays Terminating`.
@@ -434,8 +446,7 @@ fn last_of(explanation: &Explanation) -> Vec<&Waiting> {
 fn until(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     let last = last_of(explanation);
     let held_by = last.iter().map(|line| (line.object, line.held_by.as_slice()));
-    // The remarks on each obstacle say who removes it.
-    until_who_is_done(view.snapshot, &explanation.paused, held_by).unwrap_or_else(|| {
+    until_who_is_done(view.snapshot, &explanation.controllers, held_by).unwrap_or_else(|| {
         let objects: Vec<ObjectId> = last.iter().map(|line| line.object).collect();
         deleted(view, &objects)
     })

@@ -94,7 +94,8 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
         // The word says it.
         Some(_) if outcome.is_assumed() && outcome.state == Some(State::Unknown) => None,
         Some(why) if outcome.kind != OutcomeKind::Unchanged => {
-            Some(format!("{DOUBT} not certain: {}", doubted(view, outcome, why)))
+            let why = doubted(view, outcome, why);
+            Some(format!("{DOUBT} not certain{}{why}", if why.is_empty() { "" } else { ": " }))
         }
         _ => None,
     };

@@ -41,6 +41,10 @@ const MOST: usize = 8;
 const MOST_ALONE: usize = 12;
 /// More kinds than this that the same becomes of, and nothing else, share a line.
 const MOST_PLAIN: usize = 3;
+/// At most this many kinds of a line are told.
+const MOST_KINDS: usize = 16;
+/// A terminal of fewer columns has fewer lines, too.
+const NARROW: usize = 100;
 
 impl Output for PlanView<'_> {
     fn document(&self) -> impl Serialize {
@@ -148,8 +152,9 @@ fn write_kinds(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Wri
         let (is_stuck, is_plain) = (kind.fate == Fate::Stuck, kind.remark.is_empty());
         (!kind.has_target, !kind.loses_data, !is_stuck, kind.fate, is_plain, kind.resource(view))
     });
-    let kinds = kinds_together(view, kinds);
-    let mut lines: Vec<Line> = kinds.iter().map(|kinds| line_of(view, kinds)).collect();
+    let kinds = kinds_together(kinds);
+    let narrow = options.width.is_some_and(|width| width < NARROW);
+    let mut lines: Vec<Line> = kinds.iter().map(|kinds| line_of(view, kinds, narrow)).collect();
     let folds = |kinds: &Vec<Kind<'_>>| kinds.iter().flat_map(Kind::objects).nth(1).is_some();
     if let Some(last) = kinds.iter().rposition(folds) {
         lines[last].remark(Tone::Quiet, "-o wide names each");
@@ -210,21 +215,14 @@ fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
 }
 
 /// The kinds of each line. Of those of which nothing else is to be said than that the same becomes of them, many share
-/// one, which names what stands for an application.
-fn kinds_together<'a>(view: &PlanView<'_>, kinds: Vec<Kind<'a>>) -> Vec<Vec<Kind<'a>>> {
+/// one.
+fn kinds_together(kinds: Vec<Kind<'_>>) -> Vec<Vec<Kind<'_>>> {
     let is_plain =
         |kind: &Kind<'_>| !kind.has_target && !kind.loses_data && kind.fate != Fate::Stuck && kind.remark.is_empty();
-    let plain = |fate: Fate, is_told: bool| {
-        let same = |kind: &&Kind<'_>| is_plain(kind) && kind.fate == fate && kind.is_told(view) == is_told;
-        kinds.iter().filter(same).count()
-    };
-    let fates = || kinds.iter().map(|kind| kind.fate);
-    let many: Vec<Fate> = fates().filter(|fate| plain(*fate, false) > MOST_PLAIN).collect();
-    let few_told: Vec<Fate> = fates().filter(|fate| plain(*fate, true) <= NAMED).collect();
-    let shares = |kind: &Kind<'_>| {
-        is_plain(kind) && many.contains(&kind.fate) && (!kind.is_told(view) || few_told.contains(&kind.fate))
-    };
-    let mut lines: Vec<Vec<Kind<'a>>> = Vec::new();
+    let plain = |fate: Fate| kinds.iter().filter(|kind| is_plain(kind) && kind.fate == fate).count();
+    let many: Vec<Fate> = kinds.iter().map(|kind| kind.fate).filter(|fate| plain(*fate) > MOST_PLAIN).collect();
+    let shares = |kind: &Kind<'_>| is_plain(kind) && many.contains(&kind.fate);
+    let mut lines: Vec<Vec<Kind<'_>>> = Vec::new();
     let mut place_of: FxHashMap<Fate, usize> = FxHashMap::default();
     for kind in kinds {
         let place = match shares(&kind) {
@@ -239,7 +237,8 @@ fn kinds_together<'a>(view: &PlanView<'_>, kinds: Vec<Kind<'a>>) -> Vec<Vec<Kind
     lines
 }
 
-fn line_of(view: &PlanView<'_>, kinds: &[Kind<'_>]) -> Line {
+/// `narrow`: on a narrow terminal, fewer kinds are told.
+fn line_of(view: &PlanView<'_>, kinds: &[Kind<'_>], narrow: bool) -> Line {
     let fate = kinds[0].fate;
     let objects = || kinds.iter().flat_map(Kind::objects);
     let number = objects().count();
@@ -258,11 +257,15 @@ fn line_of(view: &PlanView<'_>, kinds: &[Kind<'_>]) -> Line {
             let (told, others): (Vec<&Kind<'_>>, Vec<&Kind<'_>>) = kinds.iter().partition(|kind| kind.is_told(view));
             let rest = others.iter().flat_map(|kind| kind.objects());
             let rest = match told.len() {
-                0 | 1 => view.by_some_kinds(rest, NAMED_KINDS - told.len()),
-                _ => count(others.len(), "more kind", "more kinds"),
+                _ if others.is_empty() => String::new(),
+                0 | 1 if narrow => view.by_some_kinds(rest, NAMED_KINDS - told.len()),
+                _ if narrow => count(others.len(), "more kind", "more kinds"),
+                _ => view.by_some_kinds(rest, MOST_KINDS),
             };
-            let all: Vec<String> = told.iter().map(|kind| kind.title(view)).chain([rest]).collect();
-            (title, Tone::Plain, all.join(", "))
+            // What stands for an application comes first, and by name.
+            let told: Vec<String> = told.iter().map(|kind| kind.title(view)).collect();
+            let both = [some_of(told, MOST_KINDS), rest].into_iter().filter(|part| !part.is_empty());
+            (title, Tone::Plain, both.collect::<Vec<String>>().join(", "))
         }
     };
     Line::new(&title).becomes(fate, fate.column()).remarked(tone, [remark])
@@ -337,12 +340,15 @@ pub(super) fn what_is_in_it(view: &PlanView<'_>) -> Option<&'static str> {
 
 /// What the plan assumes about controllers and kubelets, of what is `wanted`; all kubelets are in one line.
 fn assumes(view: &PlanView<'_>, wanted: fn(&Assumption) -> bool) -> Vec<String> {
-    let mut nodes: Vec<&str> = Vec::new();
+    let (mut nodes, mut are_unread): (Vec<&str>, bool) = (Vec::new(), false);
     let mut lines: Vec<String> = Vec::new();
     let told = view.plan.assumptions.iter().filter(|assumption| wanted(assumption) && !assumption.is_told_of_objects());
     for assumption in told {
         match assumption {
-            Assumption::Kubelet { node } => nodes.push(node),
+            Assumption::Kubelet { node, unread } => {
+                nodes.push(node);
+                are_unread = *unread;
+            }
             other => lines.push(other.to_string()),
         }
     }
@@ -354,6 +360,8 @@ fn assumes(view: &PlanView<'_>, wanted: fn(&Assumption) -> bool) -> Vec<String> 
         }
         many => Some(format!("the kubelets on {} nodes end their pods after their grace period", many.len())),
     };
+    let unread = if are_unread { ", though nothing was read of it" } else { "" };
+    let kubelets = kubelets.map(|kubelets| format!("{kubelets}{unread}"));
     kubelets.into_iter().chain(lines).map(|line| format!("assumed: {line}")).collect()
 }
 

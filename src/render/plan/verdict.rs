@@ -176,12 +176,12 @@ fn of_plan(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Toned>) {
     }
     let said = parts.len();
     if is_nothing && refused.is_empty() {
-        parts.extend(doubt(view, verdict));
-        parts.extend(uncertain(verdict));
+        parts.extend(perhaps_lost(view, verdict));
+        parts.extend(uncertain(view, verdict));
     } else {
         parts.extend(taken_down(view));
         parts.extend(losses_of(view, verdict));
-        parts.extend(doubt(view, verdict));
+        parts.extend(perhaps_lost(view, verdict));
         parts.extend(course(view, verdict));
     }
     if let Some(next) = parts.get_mut(said).filter(|_| said > 0) {
@@ -204,7 +204,7 @@ fn of_sweep(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Toned>) {
         return in_a_line(Headline::Ok, vec![nothing]);
     }
     let mut parts = losses_of(view, verdict);
-    parts.extend(doubt(view, verdict));
+    parts.extend(perhaps_lost(view, verdict));
     parts.extend(changes(view));
     parts.extend(holds(view));
     parts.extend(prevented(view));
@@ -214,7 +214,7 @@ fn of_sweep(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Toned>) {
     }
     parts.extend(more_later(view));
     parts.extend(come_back(view));
-    parts.extend(uncertain(verdict));
+    parts.extend(uncertain(view, verdict));
     let is_mild = matches!(result, VerdictResult::Deletes | VerdictResult::External);
     let changes = is_mild && view.plan.summary.deleted == 0;
     in_a_line(if changes { Headline::Changes } else { headline(result) }, parts)
@@ -343,32 +343,38 @@ fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
     lost.collect()
 }
 
-/// What is not certain: why, where nothing is worse, and else only that there is something.
-fn doubt(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
-    let first = doubts(verdict).next()?;
-    if verdict.result != VerdictResult::Unsure {
-        return None;
-    }
-    let part = Part::new(16, reason_in_words(view, first));
-    let part = if let ReasonKind::Open(why) = first.kind { part.or(5, why.row().short) } else { part };
-    Some(part.listed())
+/// What may be lost, where nothing is worse.
+fn perhaps_lost(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
+    let first = doubts(verdict).next().filter(|first| verdict.result == VerdictResult::Unsure && is_loss(first))?;
+    Some(Part::new(16, reason_in_words(view, first)).or(5, Uncertainty::Effect.row().short).listed())
+}
+
+/// Whether something may be lost, or go on, for that reason.
+fn is_loss(reason: &VerdictReason) -> bool {
+    open(reason).is_none_or(|why| why == Uncertainty::Effect)
+}
+
+/// What is open, if that is the reason.
+fn open(reason: &VerdictReason) -> Option<Uncertainty> {
+    if let ReasonKind::Open(why) = reason.kind { Some(why) } else { None }
 }
 
 /// The reasons why something is not certain, the first of which an UNSURE verdict says: what may be lost comes first.
 fn doubts(verdict: &Verdict) -> impl Iterator<Item = &VerdictReason> {
     let all = || verdict.reasons.iter().filter(|reason| reason.result == VerdictResult::Unsure);
-    let is_loss = |reason: &&VerdictReason| reason.kind == ReasonKind::Open(Uncertainty::Effect);
-    all().filter(is_loss).chain(all().filter(move |reason| !is_loss(reason)))
+    all().filter(|reason| is_loss(reason)).chain(all().filter(|reason| !is_loss(reason)))
 }
 
-/// What is not certain and stands in no verdict, a sentence each.
+/// What is not certain and stands in no verdict, a sentence each. What is assumed is told by itself.
 pub(super) fn further_doubts(view: &PlanView<'_>) -> Vec<String> {
     let verdict = view.verdict();
     let said = usize::from(verdict.result == VerdictResult::Unsure);
     let unread: Vec<String> = view.plan.needs.facts.iter().map(|object| view.name(*object)).collect();
     let is_open = verdict.reasons_of(ReasonKind::Open(Uncertainty::Gap)).next().is_some() && !unread.is_empty();
     let more = is_open.then(|| format!("what decides was not read of {}", some_of(unread, NAMED_UNREAD)));
-    doubts(&verdict).skip(said).map(|reason| reason_in_words(view, reason)).chain(more).collect()
+    let is_told = |reason: &&VerdictReason| open(reason) == Some(Uncertainty::Assumption);
+    let others = doubts(&verdict).skip(said).filter(|reason| !is_told(reason));
+    others.map(|reason| reason_in_words(view, reason)).chain(more).collect()
 }
 
 /// What happens to the objects.
@@ -404,7 +410,7 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
         parts.push(Part::new(3, format!("{} kept", thousands(kept))));
     }
     parts.extend(come_back(view));
-    parts.extend(uncertain(verdict));
+    parts.extend(uncertain(view, verdict));
     parts
 }
 
@@ -518,10 +524,18 @@ fn come_back(view: &PlanView<'_>) -> impl Iterator<Item = Part> {
     some.map(|(number, one, many)| Part::new(4, count(number, one, many)))
 }
 
-/// That something is not certain, unless the verdict is that.
-fn uncertain(verdict: &Verdict) -> Option<Part> {
-    let tell = !verdict.certain && verdict.result != VerdictResult::Unsure;
-    tell.then(|| Part::new(20, "not all is certain").or(2, "not certain"))
+/// That something is not certain, and why, where nothing is worse.
+fn uncertain(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
+    if verdict.result != VerdictResult::Unsure {
+        return (!verdict.certain).then(|| Part::new(20, "not all is certain").or(2, "not certain"));
+    }
+    let first = doubts(verdict).next().filter(|first| !is_loss(first))?;
+    let short = match open(first) {
+        Some(why) if open_by_name(view, first).is_none() => why.row().short.to_owned(),
+        _ => reason_in_words(view, first),
+    };
+    let part = Part::new(20, "not certain");
+    Some(if short.is_empty() { part } else { Part::new(20, format!("not certain: {short}")).or(5, "not certain") })
 }
 
 /// `5 PersistentVolumeClaims lose their data`
@@ -764,20 +778,23 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
                 all => format!("what is lost with {} is not known", view.by_kind(all.iter().copied())),
             }
         }
-        ReasonKind::Open(Uncertainty::Gap)
-            if let [definition] = reason.objects.as_slice()
-                && view.snapshot.unread_instances(*definition).is_some() =>
-        {
-            let unserved = view.snapshot.facts.definition(*definition).is_some_and(|facts| facts.unserved.is_some());
-            let name = view.snapshot.name(*definition);
-            if unserved { format!("no version of {name} is served") } else { format!("discovery does not list {name}") }
-        }
-        ReasonKind::Open(why) => {
+        ReasonKind::Open(why) => open_by_name(view, reason).unwrap_or_else(|| {
             let [one, many] = why.row().reason;
             format!("{} {}", count(number, "outcome", "outcomes"), if number == 1 { one } else { many })
-        }
+        }),
         _ => loss(view, reason),
     }
+}
+
+/// What could not be read, where a name says it.
+fn open_by_name(view: &PlanView<'_>, reason: &VerdictReason) -> Option<String> {
+    let [definition] = reason.objects.as_slice() else { return None };
+    if open(reason) != Some(Uncertainty::Gap) || view.snapshot.unread_instances(*definition).is_none() {
+        return None;
+    }
+    let unserved = view.snapshot.facts.definition(*definition).is_some_and(|facts| facts.unserved.is_some());
+    let name = view.snapshot.name(*definition);
+    Some(if unserved { format!("no version of {name} is served") } else { format!("discovery does not list {name}") })
 }
 
 /// Who has to do what before the waiting objects are deleted, as a clause after "until".

@@ -100,16 +100,23 @@ fn kinds(collected: &Collector) -> Vec<Seen> {
     kinds
 }
 
-/// The kinds of the referenced owners. The owner of a cluster-scoped object is cluster-scoped.
+/// The kinds of the referenced owners. The owner of a cluster-scoped object is cluster-scoped, unless the collector
+/// complains that it isn't: of a cluster-scoped owner it never does.
 fn named(collected: &Collector) -> Vec<Seen> {
     let strings = &collected.strings;
+    let complaints = collected.complaints.iter().filter_map(|message| read_owner_complaint(message));
+    let complained: FxHashSet<&str> = complaints.map(|(_, uid)| uid).collect();
+    let owners = collected.objects.iter().flat_map(|object| object.owners.iter());
+    let of_namespaces = owners.filter(|owner| complained.contains(strings.text(owner.uid)));
+    let of_namespaces: FxHashSet<(Symbol, Symbol)> = of_namespaces.map(|it| (it.api_version, it.kind)).collect();
     let mut kinds: BTreeSet<Seen> = BTreeSet::new();
     let mut known: FxHashSet<(Symbol, Symbol, bool)> = FxHashSet::default();
     for object in &collected.objects {
         for owner in object.owners.iter() {
-            let is_new = known.insert((owner.api_version, owner.kind, object.namespace.is_empty()));
+            let namespaced = !object.namespace.is_empty() || of_namespaces.contains(&(owner.api_version, owner.kind));
+            let is_new = known.insert((owner.api_version, owner.kind, namespaced));
             if is_new && !owner.kind.is_empty() && is_api_version(strings.text(owner.api_version)) {
-                kinds.insert(seen(strings, owner.api_version, owner.kind, object.namespace));
+                kinds.insert(Seen { namespaced, ..seen(strings, owner.api_version, owner.kind, object.namespace) });
             }
         }
     }

@@ -182,7 +182,7 @@ fn guessed(seen: &Seen, taken: &FxHashSet<String>) -> Resource {
     Resource {
         group: seen.group.clone(),
         version: seen.version.clone(),
-        doubtful_plural: singular.ends_with(['s', 'y']),
+        doubtful_plural: singular.ends_with(['s', 'y', 'x', 'z', 'h']),
         plural,
         singular,
         kind: seen.kind.clone(),
@@ -194,15 +194,15 @@ fn guessed(seen: &Seen, taken: &FxHashSet<String>) -> Resource {
     }
 }
 
-/// The plural of a kind, by apimachinery's `UnsafeGuessKindToResource`.
+/// The plural of a kind, as generators of CRDs make it in most cases.
 pub(super) fn guessed_plural(kind: &str) -> String {
     let singular = kind.to_lowercase();
     if singular.ends_with("endpoints") {
         return singular;
     }
-    match singular.strip_suffix('y') {
+    match singular.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
         Some(stem) => format!("{stem}ies"),
-        None if singular.ends_with('s') => format!("{singular}es"),
+        None if ["s", "x", "z", "ch", "sh"].iter().any(|end| singular.ends_with(end)) => format!("{singular}es"),
         None => format!("{singular}s"),
     }
 }
@@ -300,14 +300,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plurals_are_guessed_as_apimachinery_does() {
+    fn plurals_are_guessed_as_generators_make_them() {
         let cases = [
             ("Pod", "pods"),
             ("Ingress", "ingresses"),
             ("NetworkPolicy", "networkpolicies"),
             ("Endpoints", "endpoints"),
         ];
-        for (kind, expected) in cases.into_iter().chain([("Gateway", "gatewaies"), ("Bus", "buses"), ("Y", "ies")]) {
+        for (kind, expected) in
+            cases.into_iter().chain([("Gateway", "gateways"), ("Bus", "buses"), ("Y", "ies"), ("Switch", "switches")])
+        {
             assert_eq!(guessed_plural(kind), expected);
         }
     }

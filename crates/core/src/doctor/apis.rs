@@ -108,7 +108,9 @@ fn unavailable(
     };
     // Its manifest is a file that `kubectl apply` accepts.
     let unregister = Remedy::new(unregister, objects.iter().filter_map(|id| case.commands().take_away(*id)));
-    let (behind, remedies) = in_order(case, findings, service, look, unregister);
+    // `available_controller.go: sync`.
+    let is_gone = services.iter().any(|(_, facts)| facts.reason == "ServiceNotFound");
+    let (behind, remedies) = in_order(case, findings, service, is_gone, [look, unregister]);
     let versions: Vec<String> = services.iter().map(|(_, facts)| facts.group_version()).collect();
     let (are, these, answer) =
         if one { ("is", "this API", "the API answers") } else { ("are", "these APIs", "the APIs answer") };
@@ -140,20 +142,25 @@ fn lack(case: &Case<'_>, findings: &mut FindingsBuilder, backend: Option<&Backen
 
 /// What is behind a backend and doesn't run, as the end of a sentence. And what starts it, a look at it, and what does
 /// without it, which costs something: a person has to choose that. The look comes first unless the Service doesn't
-/// exist: then there is nothing to repair, only to install again.
+/// exist, or its Namespace goes: then there is nothing to repair, only to install again.
 fn in_order(
     case: &Case<'_>,
     findings: &mut FindingsBuilder,
     backend: Option<&Backend>,
-    look: Remedy,
-    without: Remedy,
+    is_gone: bool,
+    [look, without]: [Remedy; 2],
 ) -> (String, Vec<Remedy>) {
     let lack = lack(case, findings, backend);
+    let snapshot = case.snapshot();
+    let namespace = case.stage.built_in.namespaces.zip(backend.and_then(Backend::service));
+    let namespace = namespace.and_then(|(kind, (name, _))| snapshot.look_up_named(kind, "", name).object());
+    let goes = namespace.is_some_and(|namespace| snapshot.object(namespace).terminating());
     // The API server says that it doesn't answer, also where a dump has no EndpointSlices.
     let seen = lack.unwrap_or(Lack::Endpoint);
     let (words, idle) = behind(case.stage, backend, seen, &mut findings.wanted).unzip();
     let without = without.deciding(true);
-    let others = if lack == Some(Lack::Service) { [without, look] } else { [look, without] };
+    let is_gone = is_gone || goes || lack == Some(Lack::Service);
+    let others = if is_gone { [without, look] } else { [look, without] };
     let remedies = case.start(idle.flatten()).into_iter().chain(others).collect();
     (words.map(|words| format!(": {words}")).unwrap_or_default(), remedies)
 }
@@ -374,7 +381,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     let related = hanging_namespaces(case, findings, CONTENT_FAILURE);
     let full = resource.full_name();
     let [look, without] = convert_again(case, definition.as_slice(), backend.as_ref());
-    let (behind, remedies) = in_order(case, findings, backend.as_ref(), look, without);
+    let (behind, remedies) = in_order(case, findings, backend.as_ref(), false, [look, without]);
     let by = backend.as_ref().map(|backend| format!(" (by {})", named(backend))).unwrap_or_default();
     Finding {
         message: format!("{full} cannot be converted{by}: {failure}{behind}."),

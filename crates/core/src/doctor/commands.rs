@@ -98,8 +98,11 @@ impl<'a> Commands<'a> {
         match graph.mapping(reference) {
             Mapping::Served(kind) => {
                 let kind = self.snapshot.resources.get(kind);
-                let command =
-                    self.kubectl.verb("get").object(&kind.plural, &kind.group, self.snapshot.text(reference.name))?;
+                let command = self.kubectl.verb("get").object(
+                    kind.type_word(),
+                    &kind.group,
+                    self.snapshot.text(reference.name),
+                )?;
                 if kind.namespaced { command.in_namespace(self.snapshot.text(namespace)) } else { Some(command) }
             }
             _ => {

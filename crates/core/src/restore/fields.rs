@@ -11,6 +11,8 @@ use super::archived::Place;
 const ANNOTATIONS: &[(&str, &str, &[&str])] = &[
     // pkg/controller/deployment/util: the controller starts counting revisions again.
     ("apps", "Deployment", &["deployment.kubernetes.io/revision"]),
+    // pkg/controller/endpoint: it says when the endpoints controller last changed them.
+    ("", "Endpoints", &["endpoints.kubernetes.io/last-change-trigger-time"]),
     // pkg/controller/volume/persistentvolume: a claim with `bind-completed` whose volume is missing is lost
     // permanently.
     (

@@ -145,8 +145,9 @@ impl Links {
     }
 
     fn follow(&self, world: &World<'_, '_>, object: ObjectId, open: &mut Vec<ObjectId>) {
-        // Down: its dependents, deleted in the simulation or not.
-        open.extend(world.context.graph.dependents(NodeId::from(object)));
+        // Down: its dependents, deleted in the simulation or not. What a Namespace or a CRD takes along goes anyway.
+        let dependents = world.context.graph.dependents(NodeId::from(object));
+        open.extend(dependents.iter().filter(|dependent| !self.emptied_by.contains_key(dependent)));
         open.extend(self.follow_ups.get(&object).into_iter().flatten());
         self.follow_up(world, object, open);
     }

@@ -203,7 +203,7 @@ fn inspect_terminating(
                         _ => {}
                     }
                     if world.context.assume == Assume::Known {
-                        world.assumptions.insert(Assumption::Finalizer { finalizer: known.finalizer, by: known.by });
+                        world.assumptions.insert(Assumption::of_finalizer(known));
                     }
                     if users.is_empty() || state == State::Unknown {
                         causes.push(state);
@@ -221,7 +221,7 @@ fn inspect_terminating(
         causes.push(match kubelet {
             Kubelet::Reports | Kubelet::Unread => {
                 if world.context.assume == Assume::Known {
-                    world.assume_kubelet(object);
+                    world.assume_kubelet(object, false);
                 }
                 State::Waiting
             }

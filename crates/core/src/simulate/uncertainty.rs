@@ -52,7 +52,7 @@ pub struct Row {
     pub incomplete: bool,
     /// A reason of a verdict, behind `1 outcome` and behind `2 outcomes`; empty if a reason names more.
     pub reason: [&'static str; 2],
-    /// The same without the number.
+    /// The same without the number; empty if what is assumed is told by itself.
     pub short: &'static str,
     /// Beside an outcome, as a clause; empty if that names more.
     pub remark: &'static str,
@@ -104,7 +104,7 @@ impl Uncertainty {
                 otherwise: Otherwise::More,
                 incomplete: true,
                 reason: ["depends on something that is not known", "depend on something that is not known"],
-                short: "something is not known",
+                short: "not all that decides was read",
                 remark: "",
             },
             Uncertainty::Hidden => Row {
@@ -128,8 +128,8 @@ impl Uncertainty {
                 otherwise: Otherwise::More,
                 incomplete: false,
                 reason: ["depends on an assumption", "depend on an assumption"],
-                short: "an assumption may be wrong",
-                remark: "it rests on an assumption",
+                short: "",
+                remark: "",
             },
             Uncertainty::Provisioner => Row {
                 reason: ["depends on the volume's provisioner", "depend on the volumes' provisioners"],

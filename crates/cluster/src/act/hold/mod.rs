@@ -49,7 +49,7 @@ pub enum HoldFailure {
     #[error("it and its dependents need {0} bytes, and a Secret may have only {most}", most = gc_core::hold::MOST)]
     TooBig(usize),
     /// Another object has its name.
-    #[error("another object has its name since: {0}")]
+    #[error("another object has its name since ({0}); with --use-existing, that one gets its dependents")]
     Replaced(String),
     /// The collector or a controller has not done its part. What is waited for.
     #[error("{0}; everything is still there: run this again once it does")]

@@ -455,10 +455,18 @@ impl Explainer<'_, '_> {
         plan.refused.is_empty().then_some(plan)
     }
 
-    /// An outcome in words: what is Terminating already doesn't get stuck, it stays so.
+    /// An outcome in words: what is Terminating already doesn't get stuck, it stays so. What the API server has said of
+    /// a Namespace, it says until its controller has looked again.
     fn words_of(&self, object: ObjectId, then: ConditionOutcome) -> &'static str {
+        let snapshot = self.case.snapshot();
         match then {
-            ConditionOutcome::Terminating(State::Stuck) if self.case.snapshot().object(object).terminating() => {
+            ConditionOutcome::Terminating(state)
+                if snapshot.is_namespace(object)
+                    && (state != State::Stuck || !snapshot.facts.said_to_keep(object).is_empty()) =>
+            {
+                "this object stays Terminating until the namespace controller finds nothing left in it"
+            }
+            ConditionOutcome::Terminating(State::Stuck) if snapshot.object(object).terminating() => {
                 "this object stays stuck"
             }
             _ => then.words(),

@@ -70,9 +70,12 @@ pub struct Explanation {
     pub waits: Vec<Waiting>,
     /// The root causes, if it isn't deleted in the end.
     pub causes: Vec<RootCause>,
-    /// The controllers that leave it, or what it waits for, alone.
+    /// The controllers that should remove what it, or what it waits for, has.
     #[serde(skip)]
-    pub paused: Controllers,
+    pub controllers: Controllers,
+    /// Whether nothing in a dump tells whether its deletion is still under way.
+    #[serde(skip)]
+    pub untimed: bool,
     /// The conditions that say what keeps it, if it is a Namespace or CRD, without those of the past.
     #[serde(skip)]
     pub said: Vec<facts::Condition>,
@@ -184,7 +187,8 @@ impl Explainer<'_, '_> {
             finalizers: self.finalizers(object),
             dependents: Dependents::of(self.case, object),
             content: content.into_iter().map(|(resource, count)| KindCount { resource, count }).collect(),
-            paused: self.case.projection.controllers().paused(),
+            controllers: self.case.projection.controllers().clone(),
+            untimed: !self.case.live && self.case.going_for(object).is_none(),
             said: self.case.stage.still_said_to_keep(object).into_iter().cloned().collect(),
             waited_for_by,
             lost_above,

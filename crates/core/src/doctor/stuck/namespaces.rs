@@ -28,6 +28,8 @@ use super::{
 /// The namespace controller starts after 5 seconds, retries after 8 and then backs off: within this time, it may just
 /// not be done.
 const PATIENCE: i64 = 60;
+/// At most this many APIs are named.
+const NAMED_APIS: usize = 3;
 /// The namespace controller looks again after half of the longest grace period of the pods that it has seen: so many
 /// seconds if that was an hour (namespace_controller.go: worker).
 const HALF_OF_GRACE: i64 = 1800;
@@ -156,6 +158,15 @@ fn unconverted(case: &Case<'_>, message: &str) -> Option<(ObjectId, String)> {
     Some((definition, converter(snapshot, definition)?))
 }
 
+/// The APIServices of what could not be discovered, as client-go words it: `unable to retrieve the complete list of
+/// server APIs: GROUP/VERSION: why, GROUP/VERSION: why` (discovery_client.go: ErrGroupDiscoveryFailed).
+fn undiscovered(message: &str) -> Vec<String> {
+    let Some((_, failed)) = message.split_once("complete list of server APIs: ") else { return Vec::new() };
+    let named = failed.split(' ').filter_map(|word| word.strip_suffix(':')?.split_once('/'));
+    let named = named.filter(|(group, version)| group.split('.').all(is_label) && is_label(version));
+    named.take(NAMED_APIS).map(|(group, version)| format!("{version}.{group}")).collect()
+}
+
 /// The value for which the API server refuses to delete an object (R9.48).
 fn guard_of(case: &Case<'_>, object: ObjectId) -> Option<&'static Guard> {
     match case.projection.refused(object)? {
@@ -255,8 +266,15 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     }
     let fails = |what: &str| said.iter().any(|condition| condition.fails() && condition.message.contains(what));
     let see = |what: &str, kinds: &str| Remedy::new(what, [case.kubectl.verb("get").arg(kinds)]);
-    if said.iter().any(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure") {
-        remedies.push(see("see which APIs do not answer", "apiservices"));
+    if let Some(failure) = said.iter().find(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure") {
+        let services = undiscovered(&failure.message);
+        let get = |name: &String| case.kubectl.verb("get").object("apiservices", "", name);
+        let look = services.iter().filter_map(get).map(|command| command.args(["-o", "yaml"]));
+        remedies.push(match services.as_slice() {
+            [] => see("see which APIs do not answer", "apiservices"),
+            [_] => Remedy::new("see why this API does not answer", look),
+            _ => Remedy::new("see why these APIs do not answer", look),
+        });
     }
     if said.iter().any(|condition| condition.kind == "NamespaceDeletionGroupVersionParsingFailure") {
         remedies.push(see("see which API has a version that is none, and remove it", "apiservices"));

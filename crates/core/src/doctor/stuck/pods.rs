@@ -53,13 +53,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
     }
     findings.wanted.add(&world.needs);
     for ((node, message, collected, runs), objects) in groups {
-        let mut finding = finding(case, &node, message, collected, objects);
-        // Least harm first: its containers most likely run.
-        if runs {
-            finding.remedies.reverse();
-            finding.remedies.iter_mut().take(1).for_each(|look| look.what = "see what hinders its kubelet".to_owned());
-        }
-        findings.explain(finding);
+        findings.explain(finding(case, &node, message, collected, runs, objects));
     }
 }
 
@@ -75,6 +69,7 @@ fn finding(
     node: &str,
     message: String,
     collected: Option<Collected>,
+    runs: bool,
     objects: Vec<ObjectId>,
 ) -> Finding {
     let mut related = waiting_for(case, &objects);
@@ -89,7 +84,18 @@ fn finding(
         let waits = case.stage.leaving_namespace_of(*id).filter(|one| !related.contains(one));
         related.extend(waits);
     }
-    let force = force(case, &objects);
+    // Least harm first: its containers may run.
+    let mut remedies: Vec<Remedy> = Vec::new();
+    if collected.is_none() {
+        let hinders = "see what hinders its kubelet";
+        remedies.extend(look(
+            case,
+            node,
+            if runs { hinders } else { "bring the node back, or see what hinders its kubelet" },
+        ));
+        remedies.extend(give_up(case, node).filter(|_| !runs));
+    }
+    remedies.push(force(case, &objects));
     let one = objects.len() == 1;
     let longest = objects.iter().filter_map(|id| case.terminating_for(*id)).max();
     let after = longest.map_or_else(|| "after".to_owned(), |seconds| format!("{} after", age(seconds)));
@@ -112,7 +118,7 @@ fn finding(
         ),
         message,
         related,
-        remedies: [force].into_iter().chain(look(case, node, collected.is_some())).collect(),
+        remedies,
         objects,
         ..Finding::of(Code::PodWithoutKubelet, node)
     }
@@ -143,8 +149,17 @@ pub(super) fn force(case: &Case<'_>, pods: &[ObjectId]) -> Remedy {
     Remedy::new(what, delete).deciding(true)
 }
 
-/// Shows the Node: whether it can come back, or what hinders its kubelet.
-fn look(case: &Case<'_>, node: &str, gone: bool) -> Option<Remedy> {
-    let describe = case.kubectl.verb("describe").object("nodes", "", node).filter(|_| !gone && !node.is_empty())?;
-    Some(Remedy::new("bring the node back, or see what hinders its kubelet", [describe]))
+/// Shows the Node of pods.
+pub(super) fn look(case: &Case<'_>, node: &str, what: &str) -> Option<Remedy> {
+    let describe = case.kubectl.verb("describe").object("nodes", "", node).filter(|_| !node.is_empty())?;
+    Some(Remedy::new(what, [describe]))
+}
+
+/// Says of a Node that it is shut down for good: the pod garbage collector then deletes its Terminating pods, and their
+/// volumes are detached (R9.7).
+fn give_up(case: &Case<'_>, node: &str) -> Option<Remedy> {
+    let taint = case.kubectl.verb("taint").object("nodes", "", node).filter(|_| !node.is_empty())?;
+    let what = "if the node is shut down and stays so, say it: its pods are then deleted, and their volumes detached";
+    let taint = taint.arg("node.kubernetes.io/out-of-service=nodeshutdown:NoExecute");
+    Some(Remedy::new(what, [taint]).deciding(true))
 }

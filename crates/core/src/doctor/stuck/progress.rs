@@ -13,13 +13,16 @@ use crate::{
     },
     model::{ObjectId, ResourceId, Symbol, effects::Severity},
     simulate::{
-        BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Needs, Projection, SimContext, State,
+        BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Kubelet, Needs, Projection, SimContext, State,
         obstacles::{Operation, bound_policies, webhook_calls},
     },
     wording::some_of,
 };
 
-use super::concern::{it, since};
+use super::{
+    concern::{it, since},
+    pods::look,
+};
 
 /// At most this many reasons are given for one object.
 const NAMED: usize = 3;
@@ -140,7 +143,21 @@ fn finding(
     let whose = if objects.len() == 1 { String::new() } else { format!(" {}:", case.name(first, Some(first))) };
     let goes = if objects.len() == 1 { "It goes" } else { "They go" };
     // The dump may be from any later time.
-    let is_untimed = !case.live && snapshot.is_namespace(first) && case.going_for(first).is_none();
+    let is_untimed = !case.live && case.going_for(first).is_none();
+    let own = progress.holders.iter().find_map(|holder| holder.controller(snapshot, first));
+    let is_kubelet = progress.holders.iter().any(|holder| matches!(holder, BlockedBy::Kubelet(Kubelet::Unread)));
+    let is_claim = Some(snapshot.object(first).resource) == case.stage.built_in.claims;
+    let of_collector = progress.holders.iter().any(|by| by.finalizer().is_some_and(|it| it.is_collectors_finalizer()));
+    let is_foreground = progress.holders.contains(&BlockedBy::Finalizer(Symbol::FOREGROUND));
+    // What makes it hang if its time is over.
+    let hangs = match own {
+        _ if !is_untimed || !progress.waits_for.is_empty() => None,
+        _ if is_kubelet => Some("its kubelet does not answer".to_owned()),
+        _ if of_collector => Some("the collector does not act".to_owned()),
+        Some(_) if is_claim => Some("a pod that is not in the dump uses it".to_owned()),
+        Some(own) => Some(format!("{own} does not act, or the API server refuses what it does")),
+        None => snapshot.is_namespace(first).then(|| "the namespace controller makes no progress".to_owned()),
+    };
     // A controller of Kubernetes' own has had its time.
     let is_late = state == State::Waiting
         && progress.waits_for.is_empty()
@@ -159,7 +176,8 @@ fn finding(
     };
     let finalizers: Vec<Symbol> = progress.holders.iter().filter_map(|holder| holder.finalizer()).collect();
     let try_it = case.commands().remove_finalizers(first, &finalizers).into_iter();
-    let try_it = try_it.filter(|_| !asked.is_empty()).map(|command| command.arg("--dry-run=server"));
+    let is_tried = !asked.is_empty() || hangs.is_some() && own.is_some() && !is_claim;
+    let try_it = try_it.filter(|_| is_tried).map(|command| command.arg("--dry-run=server"));
     let try_it = Remedy::new("see whether the API server refuses that; nothing is changed", try_it);
     let lacks_manager = case.lacks_manager_for(finalizers.iter().copied());
     let waits_for_hidden = !snapshot.may_hide_blockers(&objects).is_empty();
@@ -172,12 +190,20 @@ fn finding(
         severity: if asked.is_empty() { Severity::Note } else { Severity::Warning },
         remedies: {
             let start = lacks_manager.iter().map(|_| start_manager(case));
-            start.chain([try_it]).filter(|remedy| !remedy.commands.is_empty()).collect()
+            let pods = snapshot.facts.pod(first).and_then(|facts| facts.node.as_deref()).filter(|_| hangs.is_some());
+            let node = pods.filter(|_| is_kubelet).and_then(|node| look(case, node, "see whether its node is ready"));
+            let users = case.commands().about("describe", first).filter(|_| hangs.is_some() && is_claim);
+            let users = Remedy::new("see which pods use it (\"Used By\")", users);
+            // R1.21: this takes the finalizer away.
+            let again = case.commands().delete(&objects, "background", &[]).into_iter();
+            let again = again.filter(|_| hangs.is_some() && is_foreground);
+            let again = Remedy::new("delete it again in the background: then it waits for no dependent", again);
+            start.chain(node).chain([users, again, try_it]).filter(|remedy| !remedy.commands.is_empty()).collect()
         },
         consequence: match state {
-            State::Waiting if is_untimed => format!(
+            State::Waiting | State::Unknown if let Some(hangs) = &hangs => format!(
                 "{goes} once that is done, mostly within a minute. Nothing in the dump tells whether that is over; if \
-                 it is, the namespace controller makes no progress."
+                 it is, {hangs}."
             ),
             State::Waiting if waits_for_hidden => {
                 format!("{goes} once that is done. Dependents that could not be read may keep {}.", it(&objects))

@@ -194,6 +194,14 @@ const ADD_ONS: &[AddOn] = add_ons! {
     // prometheus-operator/prometheus-operator example/rbac/prometheus-operator; charts add the name of their release.
     "the Prometheus operator" { domains: &["monitoring.coreos.com"], groups: &["monitoring.coreos.com"],
         workloads: &["prometheus-operator", "kube-prometheus-stack-operator"] }
+    // VictoriaMetrics/operator config/manager/manager.yaml, VictoriaMetrics/helm-charts: on all that it makes, too.
+    "VictoriaMetrics' operator" { domains: &["apps.victoriametrics.com"],
+        workloads: &["victoria-metrics-operator", "vm-operator"] }
+    // open-policy-agent/gatekeeper deploy/gatekeeper.yaml
+    "Gatekeeper" { domains: &[".gatekeeper.sh"], workloads: &["gatekeeper-controller-manager"],
+        labels: &["gatekeeper"] }
+    // kubernetes-sigs/vsphere-csi-driver manifests/vanilla/vsphere-csi-driver.yaml
+    "the vSphere CSI driver" { domains: &["cns.vmware.com"], workloads: &["vsphere-csi-controller"] }
     // kubedb/installer charts/kubedb-provisioner/templates/deployment.yaml
     "KubeDB" { domains: &["kubedb.com"], groups: &["kubedb.com"],
         workloads: &["kubedb-provisioner", "kubedb-operator"] }

@@ -51,7 +51,7 @@ impl SideEffects<'_, '_> {
             Referenced::Unknown => {
                 let named = self.context.snapshot.facts.claim(claim).and_then(|facts| facts.volume.as_deref());
                 let named = named.map(|name| format!(" PersistentVolume/{name}")).unwrap_or_default();
-                let unread = format!("its volume{named} could not be read: the data may be destroyed");
+                let unread = format!("its volume{named} could not be read: it may lose its data");
                 self.add_unread(claim, lost, unread, None);
                 return;
             }
@@ -224,7 +224,7 @@ impl SideEffects<'_, '_> {
         let snapshot = self.context.snapshot;
         let Some(facts) = snapshot.facts.volume(volume) else {
             self.needs.facts.insert(volume);
-            let unread = "its reclaim policy could not be read: its data may be destroyed";
+            let unread = "its reclaim policy could not be read: it may lose its data";
             self.add_unread(volume, EffectKind::DataLost, unread, None);
             return;
         };
@@ -236,7 +236,7 @@ impl SideEffects<'_, '_> {
             }
             Some(VolumeFacts::DELETE) if deletes_data => {
                 let once = if bound { " once its claim is deleted" } else { "" };
-                let lost = format!("its data is destroyed{once} (reclaim policy Delete){}", self.twins(volume));
+                let lost = format!("it loses its data{once} (reclaim policy Delete){}", self.twins(volume));
                 self.add(volume, EffectKind::DataLost, lost);
             }
             // What is said of its claim says it, if that goes.
@@ -246,7 +246,7 @@ impl SideEffects<'_, '_> {
                 }
             }
             Some(VolumeFacts::DELETE) if self.may_be_deleted_by_kubernetes(volume) => {
-                let perhaps = "its data may be destroyed once its claim is deleted (reclaim policy Delete)";
+                let perhaps = "it may lose its data once its claim is deleted (reclaim policy Delete)";
                 self.add_unread(volume, EffectKind::DataLost, perhaps, None);
             }
             Some(VolumeFacts::DELETE) => self.add(
@@ -261,7 +261,7 @@ impl SideEffects<'_, '_> {
             None => self.add_unread(
                 volume,
                 EffectKind::DataLost,
-                "its reclaim policy could not be read: its data may be destroyed",
+                "its reclaim policy could not be read: it may lose its data",
                 None,
             ),
         }
@@ -296,7 +296,7 @@ impl SideEffects<'_, '_> {
     /// A VolumeSnapshot's content is deleted if its deletionPolicy says so.
     pub(super) fn volume_snapshot(&mut self, object: ObjectId) {
         let snapshot = self.context.snapshot;
-        let unread = "its volume could not be read: the data may be destroyed";
+        let unread = "its volume could not be read: it may lose its data";
         let lost = EffectKind::DataLost;
         let Some(facts) = snapshot.facts.volume_snapshot(object) else {
             self.needs.facts.insert(object);
@@ -316,7 +316,7 @@ impl SideEffects<'_, '_> {
                 self.add_about(
                     object,
                     EffectKind::DataLost,
-                    "the snapshot's data is destroyed (deletionPolicy Delete)",
+                    "the snapshot loses its data (deletionPolicy Delete)",
                     content,
                 );
             }
@@ -341,7 +341,7 @@ impl SideEffects<'_, '_> {
         match self.context.snapshot.facts.volume_snapshot_content(content).map(|facts| facts.deletion_policy.as_deref())
         {
             Some(Some(DELETE)) => {
-                self.add(content, EffectKind::DataLost, "the snapshot's data is destroyed (deletionPolicy Delete)");
+                self.add(content, EffectKind::DataLost, "the snapshot loses its data (deletionPolicy Delete)");
             }
             Some(Some(RETAIN)) => {
                 self.add(content, EffectKind::DataKept, "the snapshot's data stays (deletionPolicy Retain)")
@@ -353,7 +353,7 @@ impl SideEffects<'_, '_> {
                 self.add_unread(
                     content,
                     EffectKind::DataLost,
-                    "its deletionPolicy could not be read: its data may be destroyed",
+                    "its deletionPolicy could not be read: it may lose its data",
                     None,
                 );
             }

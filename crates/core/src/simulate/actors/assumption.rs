@@ -1,14 +1,15 @@
 //! What plans assume about other actors, in words, and what follows from that.
 
-use crate::model::Gap;
+use crate::model::{Gap, effects::KnownFinalizer};
 
 /// Something that a plan assumes other actors do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Assumption {
-    /// The kubelet of this node ends its pods after their grace period.
-    Kubelet { node: String },
-    /// A controller removes its own finalizer.
-    Finalizer { finalizer: &'static str, by: &'static str },
+    /// The kubelet of this node ends its pods after their grace period; `unread` if nothing was read of it.
+    Kubelet { node: String, unread: bool },
+    /// A controller removes its own finalizer; `foreign` if it is no part of Kubernetes, and not what reclaims volumes,
+    /// of which their outcomes tell.
+    Finalizer { finalizer: &'static str, by: &'static str, foreign: bool },
     /// The namespace controller deletes what is in a terminating namespace.
     NamespaceController,
     /// A surviving controller doesn't replace the objects it lost, although it is supposed to (R9.1).
@@ -53,13 +54,18 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// Whether nearly every cluster does this: Kubernetes' own controllers, kubelets, and controllers of known
-    /// finalizers.
+    /// That the controller of a known finalizer removes it.
+    pub(crate) fn of_finalizer(known: &KnownFinalizer) -> Self {
+        let foreign = !known.is_kubernetes_own() && !known.on.contains(&("", "PersistentVolume"));
+        Assumption::Finalizer { finalizer: known.finalizer, by: known.by, foreign }
+    }
+
+    /// Whether nearly every cluster does this: Kubernetes' own controllers, and kubelets.
     pub fn is_usual(&self) -> bool {
         matches!(
             self,
-            Assumption::Kubelet { .. }
-                | Assumption::Finalizer { .. }
+            Assumption::Kubelet { unread: false, .. }
+                | Assumption::Finalizer { foreign: false, .. }
                 | Assumption::NamespaceController
                 | Assumption::PodGarbageCollector
                 | Assumption::Reclaimed { .. }
@@ -85,10 +91,10 @@ impl Assumption {
 impl std::fmt::Display for Assumption {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Assumption::Kubelet { node } => {
+            Assumption::Kubelet { node, .. } => {
                 write!(f, "the kubelet on node {node} ends its pods after their grace period")
             }
-            Assumption::Finalizer { finalizer, by } => write!(f, "{by} removes its finalizer {finalizer}"),
+            Assumption::Finalizer { finalizer, by, .. } => write!(f, "{by} removes its finalizer {finalizer}"),
             Assumption::NotReplaced { controller } => {
                 write!(f, "{controller} stays and may create objects again; these change nothing else")
             }

@@ -66,7 +66,7 @@ impl World<'_, '_> {
             };
             match is_due {
                 Some(true) => {
-                    self.assumptions.insert(Assumption::Finalizer { finalizer: known.finalizer, by: known.by });
+                    self.assumptions.insert(Assumption::of_finalizer(known));
                     let patch = Patch::RemoveFinalizer { finalizer, version: stored.version };
                     self.patch(object, &patch, Cause::KnownFinalizer(finalizer));
                 }

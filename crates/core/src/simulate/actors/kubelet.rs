@@ -62,7 +62,7 @@ impl World<'_, '_> {
                 return ActorResult::Done;
             }
             Kubelet::Reports | Kubelet::Unread => {
-                self.assume_kubelet(object);
+                self.assume_kubelet(object, kubelet == Kubelet::Unread);
                 if kubelet == Kubelet::Unread && self.others.is_none() {
                     self.rests_on_others.insert(object);
                 }
@@ -78,10 +78,10 @@ impl World<'_, '_> {
         ActorResult::Done
     }
 
-    /// Notes that the kubelet of a pod's Node is assumed to end it.
-    pub(crate) fn assume_kubelet(&mut self, pod: ObjectId) {
+    /// Notes that the kubelet of a pod's Node is assumed to end it; `unread` if nothing was read that shows it.
+    pub(crate) fn assume_kubelet(&mut self, pod: ObjectId, unread: bool) {
         if let Some(node) = self.context.snapshot.facts.pod(pod).and_then(|facts| facts.node.clone()) {
-            self.assumptions.insert(Assumption::Kubelet { node });
+            self.assumptions.insert(Assumption::Kubelet { node, unread });
         }
     }
 

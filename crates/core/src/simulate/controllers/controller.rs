@@ -187,12 +187,6 @@ impl Controllers {
         self.0.get(&(volume, Symbol::EMPTY)).map(|controller| &**controller)
     }
 
-    /// Those that leave their objects alone.
-    pub fn paused(&self) -> Controllers {
-        let paused = self.0.iter().filter(|(_, controller)| controller.paused.is_some());
-        Controllers(paused.map(|(finalizer, controller)| (*finalizer, Arc::clone(controller))).collect())
-    }
-
     /// The controller that should remove what blocks an object.
     pub fn get(&self, object: ObjectId, blocker: BlockedBy) -> Option<&FinalizerController> {
         let BlockedBy::Finalizer(finalizer) = blocker else { return None };

@@ -74,7 +74,7 @@ pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: &mut Ne
     let service = match snapshot.look_up(coordinate) {
         Presence::Unknown => {
             needs.look_ups.insert(coordinate);
-            return Reach::Unknown;
+            return lack_by_word(context, namespace, name).map_or(Reach::Unknown, Reach::Unreachable);
         }
         Presence::Absent => {
             if !snapshot.was_looked_up(coordinate) {
@@ -103,6 +103,21 @@ pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: &mut Ne
         (0, _) => Reach::Unreachable(Lack::Endpoint),
         _ if is_headless => Reach::Doubtful(Lack::ClusterIp),
         (_, pods) => Reach::Served { service, pods },
+    })
+}
+
+/// What a Service lacks that was not read, as the API server says of a Terminating Namespace: `Post
+/// "https://NAME.NAMESPACE.svc:443/…": service "NAME" not found`.
+fn lack_by_word(context: &SimContext<'_>, namespace: &str, name: &str) -> Option<Lack> {
+    let namespaces = context.built_in.namespaces.map_or(&[][..], |resource| context.of_resource(resource));
+    let said = namespaces.iter().flat_map(|id| context.snapshot.facts.said_to_keep(*id));
+    let address = format!("//{name}.{namespace}.svc");
+    let mut answers = said.filter_map(|condition| Some(condition.message.split_once(&address)?.1));
+    answers.find_map(|answer| {
+        let says = |words: &str| answer.contains(words);
+        says(&format!("service \"{name}\" not found"))
+            .then_some(Lack::Service)
+            .or_else(|| says(&format!("no endpoints available for service \"{name}\"")).then_some(Lack::Endpoint))
     })
 }
 
