@@ -40,7 +40,7 @@ const NAMED_GAPS: usize = 3;
 pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, OperationError> {
     // Report problems of the file before anything else is read.
     let archive = Archive::open(&args.archive)?;
-    let mut restore = Restore::open(&global.cluster()?, objects(&archive)?, &request(global, args))?;
+    let mut restore = Restore::open(&global.cluster()?, objects(&archive)?, archive.header(), &request(global, args))?;
     let mut view = RestoreReport { global, args, header: archive.header(), again: again(global, args) };
     let mode = args.consent.dry_run;
     let mut notes = Vec::new();

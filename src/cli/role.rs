@@ -89,8 +89,10 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
     let nothing = TargetArgs::default();
     let (name, targets, reads, verbs): (_, _, _, &[&'static str]) = match command {
         Command::Restore(args) => {
-            let objects = restore::objects(&Archive::open(&args.archive)?)?;
-            let restore = Restore::open(&global.cluster()?, objects, &restore::request(global, args))?;
+            let archive = Archive::open(&args.archive)?;
+            let objects = restore::objects(&archive)?;
+            let restore =
+                Restore::open(&global.cluster()?, objects, archive.header(), &restore::request(global, args))?;
             return Ok(("restore", restore.rights(), restore.rights_to_block()));
         }
         Command::Cancel(args) => {

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 
-use gc_cluster::act::{Access, Mode, restore};
+use gc_cluster::{
+    act::{Access, Mode, restore},
+    archive::Header,
+};
 use gc_core::{
     command_line::is_label,
     model::{Gap, Mapping, Resource, Resources},
@@ -42,10 +45,13 @@ impl Restore {
     pub fn open(
         cluster: &ClusterConfig,
         archived: Vec<Archived>,
+        header: &Header,
         request: &RestoreRequest,
     ) -> Result<Self, OperationError> {
         let Discovered { cluster, resources, gaps, .. } = Discovered::connect(cluster)?;
-        let options = request.resolve(&archived, &resources)?;
+        let mut options = request.resolve(&archived, &resources)?;
+        options.archived_at.clone_from(&header.time);
+        options.targets.extend(header.targets.iter().map(|target| target.uid.clone()));
         let plan = RestorePlan::of(archived, &options).map_err(|why| OperationError::Malformed(why.to_string()))?;
         Ok(Restore { cluster, resources, gaps, plan })
     }
@@ -190,7 +196,7 @@ pub struct RestoreRequest {
     /// Only these objects and what is theirs: TYPE/NAME, or TYPE NAME…; ns/NAME is all that was in it
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
-    /// Also restore objects that a restored controller recreates
+    /// Also restore objects that a restored controller recreates, and those that were Terminating when archived
     #[arg(long)]
     pub all: bool,
     /// Restore what was in namespace OLD into NEW; may be repeated. With one namespace, -n NEW does the same
@@ -224,7 +230,8 @@ impl RestoreRequest {
         };
         let namespaces = selected_namespaces(archived, named.as_ref());
         let namespaces = self.map(&namespaces)?;
-        Ok(RestoreOptions { all: self.all, named, namespaces, cluster_scoped: self.cluster_scoped })
+        let RestoreRequest { all, cluster_scoped, .. } = *self;
+        Ok(RestoreOptions { all, named, namespaces, cluster_scoped, ..RestoreOptions::default() })
     }
 
     fn named(&self, archived: &[Archived], resources: &Resources) -> Result<BTreeSet<ItemId>, OperationError> {

@@ -16,7 +16,8 @@ use gc_core::{
     document::{Head, ObjectJson},
     model::{Gap, Identity, Mapping, Resource, Resources},
     restore::{
-        Archived, Detached, Difference, Item, Lost, Outcome, OwnerReference, RestorePlan, Restored, StillNamed, lost,
+        Archived, Detached, Difference, Item, LeftOut, Lost, Outcome, OwnerReference, RestorePlan, Restored,
+        StillNamed, lost,
     },
     wording::{count, grouped, listed, thousands},
 };
@@ -179,9 +180,14 @@ impl RestoreView<'_> {
         sections.add(Heading::Lost, lost);
         sections.add(Heading::Note, of(&unfinished));
         sections.add(Heading::Note, of(&|item, _| still_names(item)));
-        let with_all = |restored: &Restored| matches!(&restored.outcome, Outcome::LeftOut(why) if why.with_all());
-        let hint = self.restored.iter().any(with_all);
-        sections.add(Heading::Note, hint.then_some("--all also restores objects that a controller recreates"));
+        let is_terminating = |outcome: &Outcome| *outcome == Outcome::LeftOut(LeftOut::Terminating);
+        let with_all = |outcome: &Outcome| matches!(outcome, Outcome::LeftOut(why) if why.with_all());
+        let terminating = self.count(is_terminating);
+        let hints = [
+            (self.count(with_all) > terminating, "--all also restores objects that a controller recreates"),
+            (terminating > 0, "--all, or its name, also restores what was Terminating when it was archived"),
+        ];
+        sections.add(Heading::Note, hints.into_iter().filter(|(applies, _)| *applies).map(|(_, hint)| hint));
         if self.mode == Mode::Apply && !self.is_fine() {
             let only_interrupted =
                 self.restored.iter().all(|restored| restored.is_fine() || restored.outcome == Outcome::NotTried);

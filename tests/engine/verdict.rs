@@ -58,7 +58,7 @@ fn describe(graph: &str, start: &str, deny: &[EffectClass], fail_on: Option<Verd
 }
 
 /// Reads objects as a complete dump.
-fn dumped(name: &str, objects: &[String]) -> Snapshot {
+pub fn dumped(name: &str, objects: &[String]) -> Snapshot {
     let file = std::env::temp_dir().join(format!("kubectl-gc-{name}-{}.yaml", std::process::id()));
     std::fs::write(&file, objects.join("---\n")).unwrap();
     let snapshot = gc_cluster::dump::read(&[file.display().to_string()], true).unwrap();
@@ -71,7 +71,7 @@ fn object(kind: &str, name: &str, more: &str) -> String {
     format!("{kind}\nmetadata: {{name: {name}, namespace: ns, uid: {name}{more}}}\n")
 }
 
-fn id(snapshot: &Snapshot, name: &str) -> ObjectId {
+pub fn id(snapshot: &Snapshot, name: &str) -> ObjectId {
     snapshot.objects().find(|(id, _)| snapshot.short_name(*id) == name).unwrap().0
 }
 

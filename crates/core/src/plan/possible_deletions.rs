@@ -3,7 +3,9 @@
 //! A plan lists only what the delete changes, and it ends where something is stuck. But a stuck object is deleted as
 //! soon as its finalizers are removed, and its dependents follow.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
 
 use crate::{
     model::{ObjectId, Symbol},
@@ -16,7 +18,8 @@ use super::outcome::Plan;
 
 /// Every object that is gone once the delete is over and no finalizer blocks anything any more, in snapshot order: the
 /// targets, everything deleted in any outcome of the plan, everything that may be deleted because of gaps, and what is
-/// already terminating beneath one of these.
+/// already terminating beneath one of these. What is terminating elsewhere isn't deleted by this delete, even if it goes
+/// on meanwhile.
 pub fn removed(context: &SimContext<'_>, plan: &Plan) -> Vec<ObjectId> {
     let known: BTreeSet<ObjectId> = plan.request.targets.iter().copied().chain(plan.going()).collect();
     let (mut world, _) = begin(context, &plan.request, InitialListOrder::default());
@@ -30,18 +33,32 @@ pub fn removed(context: &SimContext<'_>, plan: &Plan) -> Vec<ObjectId> {
     }
 }
 
-/// These objects, everything removed or terminating by now, and everything terminating beneath any of them.
+/// These objects, everything that they have removed or made terminating by now, and everything terminating beneath any
+/// of them.
 fn with_terminating_descendants(world: &World<'_, '_>, known: &BTreeSet<ObjectId>) -> BTreeSet<ObjectId> {
     let context = world.context;
     let is_going = |object: ObjectId| world.stored(object).is_none_or(|stored| stored.terminating);
-    let mut all = known.clone();
-    all.extend(world.touched().into_iter().filter(|object| is_going(*object)));
-    let mut queue: VecDeque<ObjectId> = all.iter().copied().collect();
-    while let Some(object) = queue.pop_front() {
-        for descendant in context.graph.dependents(object.into()).iter().chain(context.contents(object)) {
-            if is_going(*descendant) && all.insert(*descendant) {
-                queue.push_back(*descendant);
+    let was_terminating = |object: ObjectId| context.snapshot.object(object).terminating();
+    let mut all: BTreeSet<ObjectId> = BTreeSet::new();
+    let add_beneath = |all: &mut BTreeSet<ObjectId>, mut open: Vec<ObjectId>| {
+        while let Some(object) = open.pop() {
+            if all.insert(object) {
+                let beneath = context.graph.dependents(object.into()).iter().chain(context.contents(object));
+                open.extend(beneath.copied().filter(|descendant| is_going(*descendant)));
             }
+        }
+    };
+    add_beneath(&mut all, known.iter().copied().collect());
+    let mut elsewhere: FxHashSet<ObjectId> = FxHashSet::default();
+    for change in &world.log {
+        let object = change.object;
+        let owners = context.snapshot.object(object).owners.iter().map(|reference| reference.uid);
+        let owners = owners.filter_map(|uid| context.snapshot.by_uid(uid));
+        let mut above = change.cause.above().into_iter().chain(owners);
+        if was_terminating(object) && !all.contains(&object) || above.any(|above| elsewhere.contains(&above)) {
+            elsewhere.insert(object);
+        } else if is_going(object) {
+            add_beneath(&mut all, vec![object]);
         }
     }
     all

@@ -101,6 +101,11 @@ impl OwnerReference {
 }
 
 impl Archived {
+    /// Its deletionTimestamp, such as `2026-01-31T08:00:00Z`, if it is Terminating.
+    pub(super) fn deleted_at(&self) -> Option<&str> {
+        self.whole["metadata"]["deletionTimestamp"].as_str()
+    }
+
     /// Reads all objects of an archive.
     ///
     /// # Errors

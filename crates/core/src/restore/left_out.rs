@@ -25,6 +25,8 @@ pub enum LeftOut {
     MadeBy(&'static str),
     /// It has finished, and would run again (a finished Job or Pod).
     Finished,
+    /// It was being deleted before it was archived, or all its owners were. `--all` restores it nevertheless.
+    Terminating,
     /// The archive has a later object with the same coordinates.
     Replaced,
     /// It owns an object that is restored by name, and wasn't named itself.
@@ -39,7 +41,7 @@ pub enum LeftOut {
 impl LeftOut {
     /// Whether `--all` restores it.
     pub fn with_all(&self) -> bool {
-        matches!(self, LeftOut::MadeBy(_))
+        matches!(self, LeftOut::MadeBy(_) | LeftOut::Terminating)
     }
 }
 
@@ -48,6 +50,7 @@ impl fmt::Display for LeftOut {
         match self {
             LeftOut::MadeBy(who) => write!(f, "recreated by {who}"),
             LeftOut::Finished => f.write_str("finished, and would run again"),
+            LeftOut::Terminating => f.write_str("it or its owner was Terminating already when it was archived"),
             LeftOut::Replaced => f.write_str("the archive has a newer object with the same name"),
             LeftOut::NotNamed => f.write_str("owns an object that is restored, and was not named itself"),
             LeftOut::ClusterScoped => {

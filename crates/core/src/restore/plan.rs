@@ -13,7 +13,7 @@ use super::{
     left_out::{LeftOut, why_left_out},
     order::{CreationOrder, LATEST, Need, creation_order, rank},
     relocate::{NamespaceMap, StillNamed, relocate, still_named},
-    selection::select,
+    selection::{select, terminating_before},
 };
 
 /// The index of an object in its [`RestorePlan`]: its position in the archive, from zero.
@@ -55,8 +55,12 @@ pub struct Item {
 /// What to restore of an archive, and where to.
 #[derive(Clone, Debug, Default)]
 pub struct RestoreOptions {
-    /// Also objects that controllers recreate.
+    /// Also objects that controllers recreate, and what was being deleted when it was archived.
     pub all: bool,
+    /// When the archive was begun, such as `2026-01-31T08:00:00Z`; empty if that isn't known.
+    pub archived_at: String,
+    /// The uids of what the archive was written for.
+    pub targets: FxHashSet<String>,
     /// Only these objects, by their positions in the archive, and what is theirs; `None` for all.
     pub named: Option<BTreeSet<ItemId>>,
     /// Into other namespaces.
@@ -122,6 +126,10 @@ impl RestorePlan {
     pub fn of(mut archived: Vec<Archived>, options: &RestoreOptions) -> Result<Self, Malformed> {
         check_uids(&archived)?;
         let named = options.named.clone().unwrap_or_default();
+        // What goes since the target does is archived to come back with it.
+        let of_targets = archived.iter().filter(|object| options.targets.contains(&object.uid));
+        let began = of_targets.filter_map(Archived::deleted_at).chain([options.archived_at.as_str()]).min();
+        let began = began.unwrap_or_default().to_owned();
         let mut not_named = FxHashSet::default();
         let mut of_item: Vec<ItemId> = (0..archived.len()).collect();
         if options.named.is_some() {
@@ -135,6 +143,7 @@ impl RestorePlan {
         archived.iter_mut().for_each(|object| relocate(object, &options.namespaces));
         let is_named = |item: ItemId| named.contains(&of_item[item]);
         let replaced = replaced(&archived);
+        let terminating = terminating_before(&archived, &began);
         let index = Index::new(&archived, &replaced, &not_named);
         let why_left_out = |(item, object)| {
             if replaced.contains(&item) {
@@ -144,7 +153,8 @@ impl RestorePlan {
                 return Some(LeftOut::NotNamed);
             }
             let all = options.all || is_named(item);
-            options.leaves_out(object, is_named(item)).or_else(|| index.why_left_out(object, all))
+            let why = options.leaves_out(object, is_named(item)).or_else(|| index.why_left_out(object, all));
+            why.or_else(|| (!all && terminating.contains(&item)).then_some(LeftOut::Terminating))
         };
         let left_out: Vec<Option<LeftOut>> = archived.iter().enumerate().map(why_left_out).collect();
         let owner = |reference: &OwnerReference| match index.by_uid.get(reference.uid.as_str()) {
@@ -153,7 +163,9 @@ impl RestorePlan {
             Some(owner) => match left_out[*owner] {
                 None => Owner::Archived(*owner),
                 Some(LeftOut::MadeBy(_)) => Owner::LeftOut(*owner),
-                Some(LeftOut::NotNamed | LeftOut::ClusterScoped | LeftOut::Moved) => Owner::NotAsked(*owner),
+                Some(LeftOut::NotNamed | LeftOut::ClusterScoped | LeftOut::Moved | LeftOut::Terminating) => {
+                    Owner::NotAsked(*owner)
+                }
                 // Nothing recreates it; an object that took its place is a different one.
                 Some(LeftOut::Finished | LeftOut::Replaced) => Owner::Elsewhere,
             },

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     left_out::LeftOut,
-    plan::{ItemId, Owner, RestorePlan},
-    testing::{object, owned},
+    plan::{ItemId, Owner, RestoreOptions, RestorePlan},
+    testing::{archived, object, owned},
 };
 
 fn plan(objects: Vec<Value>, all: bool) -> RestorePlan {
@@ -43,6 +43,42 @@ fn namespaces_and_definitions_come_first_and_owners_before_dependents() {
     assert_eq!(steps(&plan), [["shop"], ["shops.acme.io"], ["build"], ["main"], ["web"], ["settings"], ["hook"]]);
     assert_eq!((plan.items[1].needs.as_slice(), plan.items[4].needs.as_slice()), (&[6][..], &[6, 5][..]));
     assert_eq!(plan.items[2].owners, [Owner::Archived(1)]);
+}
+
+/// What was being deleted before the archive was begun, or before its target was, was to go; so was what only that
+/// owned.
+#[test]
+fn what_was_terminating_already_is_left_out() {
+    let deleted = |name: &str, owners: &[(&str, &str, &str)], at: &str| {
+        let mut object = owned("v1", "ConfigMap", name, owners);
+        object["metadata"]["deletionTimestamp"] = json!(format!("2026-01-31T{at}:00Z"));
+        object
+    };
+    let left_out = |target: &[&str], all: bool| {
+        let owner = |name| ("v1", "ConfigMap", name);
+        let objects = [
+            deleted("target", &[], "08:00"),
+            deleted("before", &[], "07:59"),
+            deleted("with-it", &[owner("target")], "08:00"),
+            deleted("later", &[owner("target")], "08:20"),
+            owned("v1", "ConfigMap", "of-before", &[owner("before")]),
+            owned("v1", "ConfigMap", "below", &[owner("of-before")]),
+            owned("v1", "ConfigMap", "shared", &[owner("before"), owner("elsewhere")]),
+        ];
+        let options = RestoreOptions {
+            all,
+            archived_at: "2026-01-31T08:10:00Z".to_owned(),
+            targets: target.iter().map(|name| format!("configmap-{name}")).collect(),
+            ..RestoreOptions::default()
+        };
+        let plan = RestorePlan::of(archived(objects), &options).unwrap();
+        assert_eq!(plan.items[6].owners[0], if all { Owner::Archived(1) } else { Owner::NotAsked(1) });
+        let left_out = plan.items.iter().filter(|item| item.left_out == Some(LeftOut::Terminating));
+        left_out.map(|item| item.archived.place.name.clone()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(left_out(&["target"], false), "before of-before below");
+    assert_eq!(left_out(&["of-before"], false), "target before with-it later of-before below");
+    assert_eq!(left_out(&["target"], true), "");
 }
 
 #[test]

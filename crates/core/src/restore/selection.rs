@@ -17,17 +17,13 @@ pub(super) struct Selected {
 
 /// Finds what belongs to the named objects, down to the last dependent.
 pub(super) fn select(archived: &[Archived], named: &BTreeSet<ItemId>) -> Selected {
-    let by_uid: FxHashMap<&str, ItemId> =
-        archived.iter().enumerate().map(|(item, object)| (object.uid.as_str(), item)).collect();
+    let by_uid = by_uid(archived);
+    let owned_by = owned_by(archived, &by_uid);
     let mut in_namespace: FxHashMap<&str, Vec<ItemId>> = FxHashMap::default();
     let mut of_kind: FxHashMap<(&str, &str), Vec<ItemId>> = FxHashMap::default();
-    let mut owned_by: FxHashMap<ItemId, Vec<ItemId>> = FxHashMap::default();
     for (item, object) in archived.iter().enumerate() {
         in_namespace.entry(&object.place.namespace).or_default().push(item);
         of_kind.entry((object.place.group(), &object.place.kind)).or_default().push(item);
-        for owner in owners(object, archived, &by_uid) {
-            owned_by.entry(owner).or_default().push(item);
-        }
     }
     let mut restored = named.clone();
     let mut queue: Vec<ItemId> = named.iter().copied().collect();
@@ -49,6 +45,40 @@ pub(super) fn select(archived: &[Archived], named: &BTreeSet<ItemId>) -> Selecte
     let of_restored = restored.iter().flat_map(|item| owners(&archived[*item], archived, &by_uid));
     let owners = of_restored.filter(|owner| !restored.contains(owner)).collect();
     Selected { restored, owners }
+}
+
+fn by_uid(archived: &[Archived]) -> FxHashMap<&str, ItemId> {
+    archived.iter().enumerate().map(|(item, object)| (object.uid.as_str(), item)).collect()
+}
+
+/// The dependents of each object.
+fn owned_by(archived: &[Archived], by_uid: &FxHashMap<&str, ItemId>) -> FxHashMap<ItemId, Vec<ItemId>> {
+    let mut owned_by: FxHashMap<ItemId, Vec<ItemId>> = FxHashMap::default();
+    for (item, object) in archived.iter().enumerate() {
+        for owner in owners(object, archived, by_uid) {
+            owned_by.entry(owner).or_default().push(item);
+        }
+    }
+    owned_by
+}
+
+/// What was being deleted before this time, and what only such objects owned.
+pub(super) fn terminating_before(archived: &[Archived], time: &str) -> BTreeSet<ItemId> {
+    let is_terminating = |object: &Archived| object.deleted_at().is_some_and(|at| at < time);
+    let mut queue: Vec<ItemId> = (0..archived.len()).filter(|item| is_terminating(&archived[*item])).collect();
+    let mut terminating: BTreeSet<ItemId> = queue.iter().copied().collect();
+    let by_uid = by_uid(archived);
+    let owned_by = owned_by(archived, &by_uid);
+    while let Some(item) = queue.pop() {
+        for dependent in owned_by.get(&item).into_iter().flatten().copied() {
+            let object = &archived[dependent];
+            let gone = owners(object, archived, &by_uid).filter(|owner| terminating.contains(owner)).count();
+            if gone == object.references.len() && terminating.insert(dependent) {
+                queue.push(dependent);
+            }
+        }
+    }
+    terminating
 }
 
 /// The namespaces of the objects that are restored, and the names of restored Namespaces.
