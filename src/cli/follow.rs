@@ -7,11 +7,11 @@ use std::{
 
 use indicatif::ProgressBar;
 
-use crate::render::{deletion::why, escape::visible};
+use crate::render::{account::polled, deletion::why, escape::visible};
 use gc_cluster::act::FollowEvent;
 use gc_core::{
     plan::tracker::{Blocker, Progress},
-    wording::{count, duration, grouped, some_of, thousands},
+    wording::{count, duration, thousands},
 };
 
 use super::progress::spinner;
@@ -95,20 +95,6 @@ pub(super) fn describe(event: &FollowEvent) -> String {
         }
         FollowEvent::Polled(resources) => polled(resources),
     }
-}
-
-/// Describes that lists take the place of watches: one line for a reason.
-pub(super) fn polled(resources: &[(String, String)]) -> String {
-    let by_reason = grouped(resources.iter().map(|(resource, reason)| (reason, resource.as_str())));
-    let line = |(reason, resources): &(&String, Vec<&str>)| match resources.as_slice() {
-        [one] => format!("Cannot watch {one} ({reason}): listing it again and again instead."),
-        many => format!(
-            "Cannot watch {} resources ({reason}): listing them again and again instead ({}).",
-            thousands(many.len()),
-            some_of(many, NAMED)
-        ),
-    };
-    by_reason.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// `1,204 of 10,001 deleted, 3 Terminating`

@@ -11,7 +11,10 @@ use std::{
 use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::time::sleep_until;
 
-use gc_cluster::cluster::{Connection, Discoveries, FollowChanges, MonitorId, Monitors, WatchEvent};
+use gc_cluster::{
+    act::Polled,
+    cluster::{Connection, Discoveries, FollowChanges, MonitorId, Monitors, WatchEvent},
+};
 use gc_core::{
     account::{Account, Answer, Happening, LookUp, Millis, Missing, Scope, Summary},
     model::{FOREGROUND_FINALIZER, Gap, Identity, Mapping, ORPHAN_FINALIZER, Resource, Resources, ServerVersion},
@@ -124,7 +127,8 @@ impl Observation {
         let (connection, begun) = (self.cluster.connection.clone(), Instant::now());
         let mut watching = Watching {
             account: Account::new(self.scope.clone()),
-            monitors: Monitors::new(connection.clone()).in_namespace(self.namespace.clone()),
+            monitors: Monitors::new(connection.clone()).in_namespace(self.namespace.clone()).or_lists(),
+            polled: Polled::default(),
             discoveries: Discoveries::new(connection.clone(), begun + RESYNC),
             namespace: self.namespace.clone(),
             kinds_of_targets: match &self.scope {
@@ -165,6 +169,7 @@ fn now() -> Millis {
 struct Watching {
     account: Account,
     monitors: Monitors,
+    polled: Polled,
     discoveries: Discoveries,
     namespace: Option<String>,
     /// The apiVersion and kind of each target: they are watched even if the collector ignores them.
@@ -194,6 +199,10 @@ impl Watching {
         loop {
             if self.begun.is_none() && (self.account.is_ready() || begun.elapsed() >= FIRST_LISTS) {
                 self.begin()?;
+            }
+            let polled = if self.begun.is_some() { self.polled.take(false) } else { Vec::new() };
+            if !polled.is_empty() {
+                self.account.tell_polled(polled, now());
             }
             self.look_up();
             if !self.unmapped.is_empty() {
@@ -250,7 +259,7 @@ impl Watching {
     fn wakes(&self, begun: Instant) -> Instant {
         let (at, time) = (Instant::now(), now());
         let due = self.account.due(time).map(|due| at + Duration::from_millis(u64::try_from(due - time).unwrap_or(0)));
-        let due = due.unwrap_or(at + RESYNC);
+        let due = due.into_iter().chain(self.polled.due()).min().unwrap_or(at + RESYNC);
         if self.begun.is_none() { due.min(begun + FIRST_LISTS) } else { due }
     }
 
@@ -261,9 +270,14 @@ impl Watching {
                 WatchEvent::Listing => self.account.listing(id, now),
                 WatchEvent::Seen { object, gone } => self.account.see(id, &object, gone, now),
                 WatchEvent::Listed => self.account.listed(id, now),
-                WatchEvent::Failing { reason }
-                | WatchEvent::Polled { reason, .. }
-                | WatchEvent::Lost { reason, .. } => self.account.failing(id, reason, now),
+                WatchEvent::Failing { reason } | WatchEvent::Lost { reason, .. } => {
+                    self.account.failing(id, reason, now);
+                }
+                WatchEvent::Polled { reason, .. } => {
+                    if let Some(resource) = self.account.is_polled(id) {
+                        self.polled.add(resource, reason);
+                    }
+                }
                 WatchEvent::Recovered => self.account.recovered(id, now),
             }
         }

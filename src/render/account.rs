@@ -76,6 +76,8 @@ pub fn document(happening: &Happening, options: &AccountOptions<'_>) -> String {
 const TIME: usize = 9;
 /// How many unwatched resources are named for one reason.
 const NAMED: usize = 6;
+/// How many resources are named that are listed instead.
+const NAMED_POLLED: usize = 3;
 /// What introduces a loop.
 const LOOP: &str = "LOOP:";
 
@@ -100,7 +102,7 @@ pub fn text(happening: &Happening, options: &AccountOptions<'_>) -> String {
 
 fn tone(what: &What) -> Tone {
     match what {
-        What::WatchFailing { .. } | What::WatchLost { .. } => Tone::Warning,
+        What::WatchFailing { .. } | What::Polled { .. } | What::WatchLost { .. } => Tone::Warning,
         What::Object { change: Change::StillTerminating { .. }, .. } => Tone::Warning,
         What::Watching { .. } | What::WatchRecovered { .. } | What::Listed { .. } => Tone::Quiet,
         _ => Tone::Plain,
@@ -121,6 +123,7 @@ impl Words<'_> {
             What::WatchFailing { resource, why } => {
                 format!("{resource}: {why}; what happens to them is not seen until that works again")
             }
+            What::Polled { resources } => polled(resources),
             What::WatchRecovered { resource } => format!("{resource} are watched again; nothing was missed"),
             What::WatchLost { resource } => {
                 format!("{resource}: the watch was lost; listing them again. What happened in between is unknown.")
@@ -274,6 +277,20 @@ fn not_seen(missing: &[Missing]) -> String {
     let by_reason = grouped(missing.iter().map(|Missing { resource, why }| (why, resource.as_str())));
     let reasons = by_reason.iter().map(|(why, resources)| format!("{} ({why})", some_of(resources, NAMED)));
     reasons.collect::<Vec<_>>().join("; ")
+}
+
+/// Describes that lists take the place of watches, each resource with the reason: one line for a reason.
+pub fn polled(resources: &[Missing]) -> String {
+    let by_reason = grouped(resources.iter().map(|Missing { resource, why }| (why, resource.as_str())));
+    let line = |(reason, resources): &(&String, Vec<&str>)| match resources.as_slice() {
+        [one] => format!("Cannot watch {one} ({reason}): listing it again and again instead."),
+        many => format!(
+            "Cannot watch {} resources ({reason}): listing them again and again instead ({}).",
+            thousands(many.len()),
+            some_of(many, NAMED_POLLED)
+        ),
+    };
+    by_reason.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// How many loops are named.

@@ -12,11 +12,10 @@ use parking_lot::Mutex;
 use crate::{
     cli::{
         args::GlobalArgs,
-        follow::polled,
         report::{Report, say},
     },
     operations::{OperationError, ReadScope, live::Cluster, signals::ended},
-    render::escape::visible,
+    render::{account::polled, escape::visible},
 };
 use gc_cluster::{
     act::{CompletedWrite, Failed, QueueName, Settings, SweepEvent, SyncStatus, What, keep_sweeping},

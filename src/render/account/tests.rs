@@ -89,6 +89,11 @@ fn rows() -> Vec<(What, &'static str)> {
             What::WatchFailing { resource: text("pods"), why: text("it cannot be watched: forbidden") },
             "pods: it cannot be watched: forbidden; what happens to them is not seen until that works again",
         ),
+        (
+            What::Polled { resources: ["pods", "secrets", "services", "jobs"].map(missing).into() },
+            "Cannot watch 4 resources (forbidden): listing them again and again instead (pods, secrets, services and 1 \
+             more).",
+        ),
         (What::WatchRecovered { resource: text("pods") }, "pods are watched again; nothing was missed"),
         (
             What::WatchLost { resource: text("pods") },

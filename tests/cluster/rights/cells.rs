@@ -153,7 +153,8 @@ fn document(world: &World, document: &Value, faults: &mut Vec<String>) {
 fn unwatched_in(events: &[Value]) -> Vec<&str> {
     let first = events.iter().flat_map(|event| event["notWatched"].as_array().into_iter().flatten());
     let later = events.iter().filter(|event| event["type"] == "WatchFailing");
-    first.chain(later).map(|it| text(&it["resource"])).collect()
+    let listed = events.iter().flat_map(|event| event["resources"].as_array().into_iter().flatten());
+    first.chain(later).chain(listed).map(|it| text(&it["resource"])).collect()
 }
 
 /// Whether an account says what can't be seen of secrets, if there is anything to be said.

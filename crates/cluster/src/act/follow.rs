@@ -14,6 +14,7 @@ use tokio::time::sleep_until;
 
 use crate::cluster::{Connection, LostWatch, WatchUpdates, Watches, clock};
 use gc_core::{
+    account::Missing,
     graph::OwnerGraph,
     model::{Gap, ObjectEvent, Snapshot},
     plan::{
@@ -77,7 +78,7 @@ pub enum FollowEvent {
         lost: LostWatch,
     },
     /// Resources, and why they are listed again and again: their watches fail. Nothing is missed.
-    Polled(Vec<(String, String)>),
+    Polled(Vec<Missing>),
 }
 
 /// How following ended.

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::cluster::{Connection, LostWatch};
 use gc_core::{
+    account::Missing,
     model::{Coordinate, Identity, ObjectEvent, ObjectId, RecheckResult, ResourceId, Snapshot},
     simulate::Needs,
 };
@@ -166,24 +167,25 @@ const TOGETHER: Duration = Duration::from_secs(1);
 /// Resources that are listed because their watches fail, and are still to be told, each with the reason: together,
 /// because what fails for one cause fails within a moment.
 #[derive(Debug, Default)]
-pub(super) struct Polled {
-    found: Vec<(String, String)>,
+pub struct Polled {
+    found: Vec<Missing>,
     since: Option<Instant>,
 }
 
 impl Polled {
-    pub(super) fn add(&mut self, resource: String, reason: String) {
-        self.found.push((resource, reason));
+    /// Takes in a resource, with the reason.
+    pub fn add(&mut self, resource: String, why: String) {
+        self.found.push(Missing { resource, why });
         self.since.get_or_insert_with(Instant::now);
     }
 
     /// When to tell; `None` if there is nothing.
-    pub(super) fn due(&self) -> Option<Instant> {
+    pub fn due(&self) -> Option<Instant> {
         self.since.map(|since| since + TOGETHER)
     }
 
     /// What is to be told now; all of it if no more is waited for.
-    pub(super) fn take(&mut self, all: bool) -> Vec<(String, String)> {
+    pub fn take(&mut self, all: bool) -> Vec<Missing> {
         if !all && self.due().is_some_and(|due| due > Instant::now()) {
             return Vec::new();
         }

@@ -32,7 +32,7 @@ pub use follow::{Ended, FollowEvent, Followed, Following, follow};
 pub use hold::{Begun, HoldFailure, Holding, LetGo, Seen, StoredHold, TakeBack, go_on, hold};
 pub use hold::{find_hold, list_holds, look};
 pub use keep::{DetachedObject, KeepError, KeepFailure, Released, cut, put_back, release};
-pub use look::fetch;
+pub use look::{Polled, fetch};
 pub use owner_events::record_invalid_owner;
 pub use probe::{Probe, ProbeError, probe};
 pub use restore::{Mode, restore};

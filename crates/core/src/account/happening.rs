@@ -36,6 +36,8 @@ pub enum What {
         #[serde(skip)]
         why: String,
     },
+    /// These resources can't be watched: they are listed again and again instead. What changes is seen, only late.
+    Polled { resources: Vec<Missing> },
     /// A failing watch goes on from where it was: nothing is missed, only late.
     WatchRecovered { resource: String },
     /// A watch can't go on from where it was: its objects are listed again.

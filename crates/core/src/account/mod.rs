@@ -135,7 +135,8 @@ impl Account {
         self.begun = true;
         let mut missing: Vec<Missing> = self.missing().into_iter().chain(missing).collect();
         missing.sort_by(|a, b| a.resource.cmp(&b.resource));
-        let resources = self.objects.kinds.values().filter(|kind| kind.listed && kind.failing.is_none()).count();
+        let is_watched = |kind: &&Kind| kind.listed && kind.failing.is_none() && !kind.polled;
+        let resources = self.objects.kinds.values().filter(is_watched).count();
         let what = What::Watching { resources, missing };
         self.drafts.push_front(self.draft(Body::Told(Box::new(what)), now));
     }
@@ -158,7 +159,7 @@ impl Account {
         let Some(kind) = self.objects.kinds.get_mut(&id) else { return };
         let resource = kind.full_name.clone();
         // A list that begins again is told once.
-        let lost = kind.listed && !kind.listing && kind.failing.is_none();
+        let lost = kind.listed && !kind.listing && kind.failing.is_none() && !kind.polled;
         kind.lists += 1;
         kind.listing = true;
         kind.new.clear();
@@ -171,7 +172,7 @@ impl Account {
     pub fn listed(&mut self, id: u32, now: Millis) {
         self.version = None;
         let Some(kind) = self.objects.kinds.get_mut(&id) else { return };
-        let (again, failed, lists) = (kind.listed, kind.failing.take().is_some(), kind.lists);
+        let (again, polled, failed, lists) = (kind.listed, kind.polled, kind.failing.take().is_some(), kind.lists);
         (kind.listing, kind.listed) = (false, true);
         let (resource, new) = (kind.full_name.clone(), std::mem::take(&mut kind.new));
         let late = self.begun && !again;
@@ -184,7 +185,7 @@ impl Account {
         let is_told = |account: &Self, uid: &str| account.objects.get(uid).is_some_and(|known| account.is_told(known));
         let told = gone.iter().filter(|uid| is_told(self, uid)).count();
         // Before the lines about the objects: it explains them.
-        let place = (self.begun && (again || failed || late)).then(|| {
+        let place = (self.begun && (again && !polled || failed || late)).then(|| {
             self.tell(What::Listed { resource, again, gone: told, new: 0 }, now);
             self.drafts.len() - 1
         });
@@ -214,10 +215,22 @@ impl Account {
         }
     }
 
+    /// A resource can't be watched, and is listed again and again instead. Returns its name if that is news.
+    pub fn is_polled(&mut self, id: u32) -> Option<String> {
+        let kind = self.objects.kinds.get_mut(&id)?;
+        kind.failing = None;
+        (!std::mem::replace(&mut kind.polled, true)).then(|| kind.full_name.clone())
+    }
+
+    /// Tells of resources that are listed instead of watched.
+    pub fn tell_polled(&mut self, resources: Vec<Missing>, now: Millis) {
+        self.tell(What::Polled { resources }, now);
+    }
+
     /// A failing watch goes on from where it was.
     pub fn recovered(&mut self, id: u32, now: Millis) {
         let Some(kind) = self.objects.kinds.get_mut(&id) else { return };
-        kind.failing = None;
+        (kind.failing, kind.polled) = (None, false);
         let resource = kind.full_name.clone();
         if self.begun {
             self.tell(What::WatchRecovered { resource }, now);

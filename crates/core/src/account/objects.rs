@@ -25,6 +25,8 @@ pub(super) struct Kind {
     pub listed: bool,
     /// Why it can't be read at present.
     pub failing: Option<String>,
+    /// Whether it is listed again and again, because it can't be watched.
+    pub polled: bool,
     /// Objects that only the present list shows: they count once it is complete, after those that are gone.
     pub new: Vec<RawObject<'static>>,
     pub objects: usize,
@@ -40,6 +42,7 @@ impl Kind {
             listing: false,
             listed: false,
             failing: None,
+            polled: false,
             new: Vec::new(),
             objects: 0,
         }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::metrics::Unwritten;
-use gc_core::{collector::Reason, model::Identity, server::Propagation};
+use gc_core::{account::Missing, collector::Reason, model::Identity, server::Propagation};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueName {
@@ -72,7 +72,7 @@ pub enum SweepEvent<'e> {
     /// Of a sweep that keeps running: which resources it knows, when work begins and whenever that changes.
     Synced(&'e SyncStatus),
     /// Resources that can't be watched, and why: lists are read instead, again and again. Reported once for each.
-    Polled(Vec<(String, String)>),
+    Polled(Vec<Missing>),
     /// A discovery failed.
     Undiscovered(&'e str),
     /// So many watch events were applied in this time, and others are waiting.

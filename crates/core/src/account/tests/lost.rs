@@ -54,6 +54,24 @@ fn a_resource_that_fails_is_told() {
     assert_eq!(play.account.summary().missing, []);
 }
 
+/// What lists instead of watches tell comes without a word about the watch.
+#[test]
+fn a_resource_that_is_listed_instead_is_told_once() {
+    let (gone, kept) = (object("ConfigMap", "gone", 1), object("ConfigMap", "kept", 1));
+    let mut play = Play::with(Scope::Everything, &[gone, kept.clone()]);
+    assert_eq!(play.account.is_polled(0), Some("configmaps".to_owned()));
+    for objects in [&[kept.clone()][..], &[kept]] {
+        play.account.listing(0, play.now);
+        objects.iter().for_each(|object| play.account.see(0, object, false, play.now));
+        play.account.listed(0, play.now);
+        assert_eq!(play.account.is_polled(0), None);
+    }
+    assert_eq!(gone_for(&play.changes(), "ConfigMap/gone"), Reason::WhileLost);
+    assert_eq!((play.told(), play.account.summary().missing), (Vec::new(), Vec::new()));
+    play.account.recovered(0, play.now);
+    assert!(matches!(play.told()[0].what, What::WatchRecovered { .. }));
+}
+
 #[test]
 fn an_account_begins_without_what_cannot_be_listed() {
     let mut play = Play::unlisted(Scope::Everything);
