@@ -322,7 +322,8 @@ fn controllers_come_before_force() {
     let later = object(("v1", "ConfigMap"), "later", json!({"creationTimestamp": "2026-03-01T14:00:00Z"}));
     let doctor = |objects: &[Value]| on(&[objects, std::slice::from_ref(&later)].concat(), "doctor -n vault");
     let ran = doctor(&[stuck("bank.dev/keys", "locksmith")]);
-    says(&ran, &["Install or repair locksmith first: removing the finalizer by hand is the last resort."]);
+    let install = "Next  install or repair locksmith: it removes the finalizer, after its cleanup. See what runs\n";
+    says(&ran, &[install, "or force-remove the finalizer (its cleanup will NOT run)"]);
     let mut failing = running("locksmith");
     failing["status"] = json!({"replicas": 1, "unavailableReplicas": 1});
     let ran = doctor(&[stuck("bank.dev/keys", "locksmith"), failing]);
@@ -348,7 +349,7 @@ fn who_applies_a_finalizer_is_not_its_controller() {
         let safe = object(LOCKER, "safe", held("bank.dev/keys", program, json!({"deletionTimestamp": DELETED})));
         let ran = on(&[safe, running(program), later.clone()], "doctor -n vault");
         says(&ran, &["stuck-finalizer: Locker/safe", &format!("{program:?}; owning controller unknown")]);
-        says_not(&ran, &["Install or repair", "has ready pods"]);
+        says_not(&ran, &["install or repair", "has ready pods"]);
     }
 }
 

@@ -186,7 +186,9 @@ fn finding(
         Code::ArmedDeletion => {
             let its = if objects.len() == 1 { "its" } else { "their" };
             let what = fires.describe(&objects);
-            let again = to_install(case, holds, " Then install or repair {}:");
+            let again = to_install(case, holds)
+                .map(|it| format!(" Then install or repair {it}: removing the finalizer by hand is the last resort."))
+                .unwrap_or_default();
             let lost = fires.losses.told(case, true);
             if let Some(paused) = paused {
                 format!("Once {}, {what}.{lost}{waiting}", paused.until())
@@ -212,8 +214,7 @@ fn finding(
         }
         _ => {
             let removed = if holds.len() > 1 { "all of them are removed" } else { "the finalizer is removed" };
-            let (stays, below, again) =
-                (stays(&objects), subtree(case, &objects), to_install(case, holds, " Install or repair {} first:"));
+            let (stays, below) = (stays(&objects), subtree(case, &objects));
             let back: Vec<ObjectId> = users.putting_back.keys().copied().collect();
             let back = match back.len() {
                 0 => String::new(),
@@ -223,7 +224,7 @@ fn finding(
                     if number == 1 { "is" } else { "are" }
                 ),
             };
-            format!("{stays} until {removed}.{back}{waiting}{below}{again}")
+            format!("{stays} until {removed}.{back}{waiting}{below}")
         }
     };
     let controllers: BTreeSet<String> = holds
@@ -397,9 +398,8 @@ fn stays(objects: &[ObjectId]) -> &'static str {
     if objects.len() == 1 { "It stays" } else { "They stay" }
 }
 
-/// That controllers without a workload that a remedy could start are to be installed: a sentence, with their names in
-/// place of `{}`.
-fn to_install(case: &Case<'_>, holds: &[Hold], sentence: &str) -> String {
+/// The controllers without a workload that a remedy could start: they are to be installed.
+fn to_install(case: &Case<'_>, holds: &[Hold]) -> Option<String> {
     let by_manager = |(finalizer, _): &&Hold| case.lacks_manager_for([*finalizer]).is_some();
     let is_gone = |controller: &FinalizerController| match controller.liveness {
         Liveness::Away(_) => controller.idle.is_none(),
@@ -409,13 +409,7 @@ fn to_install(case: &Case<'_>, holds: &[Hold], sentence: &str) -> String {
     };
     let gone = holds.iter().filter(|hold| is_gone(&hold.1) && !by_manager(hold));
     let gone: BTreeSet<String> = gone.filter_map(|(_, controller)| controller.told(case.snapshot())).collect();
-    match gone.len() {
-        0 => String::new(),
-        _ => {
-            sentence.replace("{}", &Vec::from_iter(gone).join(" and "))
-                + " removing the finalizer by hand is the last resort."
-        }
-    }
+    (!gone.is_empty()).then(|| Vec::from_iter(gone).join(" and "))
 }
 
 /// S3: an object deleted in the background keeps its dependents until it is really gone.
@@ -498,17 +492,20 @@ impl Fires {
 }
 
 /// Where nobody is known to remove a finalizer, and not all workloads were read: its controller may run.
-fn look_for_controller(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
+fn look_for_controller(case: &Case<'_>, code: Code, holds: &[Hold]) -> Option<Remedy> {
     let is_unread = |(_, controller): &Hold| {
-        let is_told = controller.name.is_some() || controller.manager.is_some() || !controller.may_be.is_empty();
+        let is_told = controller.name.is_some() || !controller.may_be.is_empty();
         matches!(controller.liveness, Liveness::Unread(_)) && !is_told
     };
+    let what = match to_install(case, holds).filter(|_| code != Code::ArmedDeletion) {
+        Some(gone) => format!("install or repair {gone}: it removes the finalizer, after its cleanup. See what runs"),
+        None if !are_all_read(case.stage) && holds.iter().any(is_unread) => {
+            "see whether its controller runs: its log then says why it waits".to_owned()
+        }
+        None => return None,
+    };
     let workloads = case.commands().kubectl.verb("get").arg("deployments.apps,statefulsets.apps,daemonsets.apps");
-    let look = Remedy::new(
-        "see whether its controller runs: its log then says why it waits",
-        [workloads.arg("--all-namespaces")],
-    );
-    (!are_all_read(case.stage) && holds.iter().any(is_unread)).then_some(look)
+    Some(Remedy::new(what, [workloads.arg("--all-namespaces")]))
 }
 
 /// The MutatingAdmissionPolicies that may put a finalizer back, and the webhooks, by configuration: they are asked
@@ -575,7 +572,7 @@ fn remedies(
     if code != Code::ArmedDeletion {
         remedies.push(Remedy::new("start the controller", start.clone()));
     }
-    remedies.extend(look_for_controller(case, holds));
+    remedies.extend(look_for_controller(case, code, holds));
     let needed: Vec<ObjectId> = objects.iter().copied().filter(|id| !users.needing(*id).is_empty()).collect();
     let back_up = needed.iter().filter_map(|id| commands.get(*id));
     remedies.push(Remedy::new(format!("back {} up", it(&needed)), back_up));
