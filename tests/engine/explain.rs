@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gc_core::{
     command_line::PLAIN,
     doctor::{
-        Case, Evidence, Explanation, Limit, explain,
+        Case, Evidence, Explanation, Limit, diagnose, explain,
         explain::{Condition, ConditionOutcome, Released, Trigger},
     },
     graph::OwnerGraph,
@@ -25,6 +25,7 @@ use crate::{
         text::Graph,
     },
     scene::Scene,
+    verdict::{dumped, id},
 };
 
 /// What becomes of a case: of files, or, with a time in Unix seconds, of a live cluster.
@@ -46,6 +47,35 @@ pub fn judge<T>(snapshot: &Snapshot, now: Option<i64>, work: impl FnOnce(&Case<'
         recovered: &Default::default(),
         evidence: &Evidence::default(),
     })
+}
+
+/// In its first minute, a controller that isn't known may be at work: doctor warns, and nothing is called stuck.
+#[test]
+fn nothing_is_stuck_in_its_first_minute() {
+    let at = 1_772_359_200;
+    let map = |name: &str, more: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: ns, uid: {name}, deletionTimestamp: \
+             '2026-03-01T10:00:00Z', {more}}}\n"
+        )
+    };
+    let owner = "[{apiVersion: v1, kind: ConfigMap, name: owner, uid: owner, blockOwnerDeletion: true}]";
+    let objects = [
+        map("owner", "finalizers: [foregroundDeletion]"),
+        map("held", &format!("finalizers: [acme.io/x], ownerReferences: {owner}")),
+    ];
+    let snapshot = dumped("first-minute", &objects);
+    let [owner, held] = ["ConfigMap/owner", "ConfigMap/held"].map(|name| id(&snapshot, name));
+    for (seconds, state) in [(6, State::Unknown), (600, State::Stuck)] {
+        let explanations = judge(&snapshot, Some(at + seconds), |case| {
+            let found = diagnose(case).findings;
+            explain(case, &[owner, held], &found).explanations
+        });
+        for explanation in explanations {
+            assert_eq!(explanation.end.state, Some(state), "{seconds}");
+            assert!(explanation.waits.iter().all(|line| line.state == state), "{:#?}", explanation.waits);
+        }
+    }
 }
 
 fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {

@@ -79,7 +79,8 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
     let (end, later) = (&explanation.end, explanation.later.as_ref());
     let of_end = end.certain.then_some(end.lost.as_str());
     let of_later = later.filter(|later| later.certain).map(|later| later.lost.as_str());
-    let lost = of_end.into_iter().chain(of_later).find_map(|lost| lost.trim_start().strip_prefix(DATA_LOSS));
+    let mut lost = of_end.into_iter().chain(of_later).filter(|lost| !lost.contains(MAY_LOSE));
+    let lost = lost.find_map(|lost| lost.trim_start().strip_prefix(DATA_LOSS));
     let Some(loses) = lost.filter(|_| !matches!(verdict.headline, Headline::Ok | Headline::Unsure)) else {
         return verdict;
     };
@@ -101,6 +102,8 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
 
 /// How a sentence begins that says whose data is lost.
 const DATA_LOSS: &str = "DATA LOSS: ";
+/// What it says if that isn't certain.
+const MAY_LOSE: &str = " may lose ";
 /// Says that such a sentence stands below.
 const SEE_LOSS: &str = "DATA LOSS: see Then.";
 

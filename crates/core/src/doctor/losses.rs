@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     model::{ObjectId, effects::EffectKind},
     plan::effects_of,
-    simulate::{Needs, State},
+    simulate::Needs,
 };
 
 use super::{
@@ -35,7 +35,7 @@ pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding], wanted: &mut Needs
             released.retain(|id| finding.objects.contains(id) || !own.contains(id));
         }
         let losses = Losses::of(case, wanted, released);
-        let is_known = |id: &ObjectId| !case.projection.uncertain(*id) && case.projection.state(*id) != State::Unknown;
+        let is_known = |id: &ObjectId| !case.projection.uncertain(*id);
         let told = losses.told(case, finding.objects.iter().all(is_known));
         finding.irreversible.extend(Some(told.trim_start().to_owned()).filter(|told| !told.is_empty()));
         let known: BTreeSet<ObjectId> = finding.named().collect();
@@ -75,6 +75,8 @@ pub(super) struct Losses {
     objects: BTreeSet<ObjectId>,
     /// Their volumes.
     volumes: BTreeSet<ObjectId>,
+    /// Whether it isn't known of all that their data is lost.
+    is_doubted: bool,
 }
 
 impl Losses {
@@ -96,6 +98,7 @@ impl Losses {
         wanted.add(&needs);
         for effect in effects.into_iter().filter(|effect| effect.may_be(EffectKind::DataLost)) {
             losses.objects.insert(effect.object);
+            losses.is_doubted |= effect.kind != EffectKind::DataLost;
             let holders = effect.related.into_iter().chain([effect.object]);
             losses.volumes.extend(holders.filter(|id| case.commands().holds_data(*id)));
         }
@@ -114,7 +117,7 @@ impl Losses {
     /// A sentence, with a space before it; empty if nothing is lost. `is_certain`: whether they are surely deleted.
     pub(super) fn told(&self, case: &Case<'_>, is_certain: bool) -> String {
         let objects: Vec<ObjectId> = self.objects.iter().copied().collect();
-        let lose = match (objects.len(), is_certain) {
+        let lose = match (objects.len(), is_certain && !self.is_doubted) {
             (0, _) => return String::new(),
             (1, true) => "loses its data",
             (1, false) => "may lose its data",

@@ -29,6 +29,8 @@ pub(super) struct Explainer<'c, 'a> {
     pub(super) unmended: OnceCell<Projection>,
     /// What deletes each object then.
     pub(super) later_causes: FxHashMap<ObjectId, Vec<Cause>>,
+    /// What has been Terminating for so short a time that a controller that isn't known may be working on it.
+    pub(super) young: FxHashSet<ObjectId>,
     pub(super) wanted: Needs,
 }
 
@@ -150,7 +152,7 @@ impl Explainer<'_, '_> {
             references,
             because,
             cause,
-            state: terminating.then(|| projection.state(object)),
+            state: terminating.then(|| self.foreseen(object)),
             refused: projection
                 .why_refused(self.case.snapshot(), object)
                 .or_else(|| Some(format!("its namespace says {}", said?.in_words()))),

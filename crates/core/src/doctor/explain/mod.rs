@@ -15,12 +15,14 @@ use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 
 use crate::{
-    model::{ObjectId, ResourceId, Snapshot, facts},
+    model::{ObjectId, ResourceId, Snapshot, effects::Severity, facts},
     reclaim::{self, Removal},
     simulate::{Blockers, Cause, Controllers, Needs},
 };
 
-use super::{case::Case, finding::Finding, limit::Limit, losses::Losses, needed};
+use super::{
+    case::Case, code::Code, finding::Finding, limit::Limit, losses::Losses, needed, stuck::concern::may_be_at_work,
+};
 use end::{Explainer, deletes};
 
 pub use conditions::{Condition, ConditionOutcome, Dropped, Released, Trigger};
@@ -132,7 +134,13 @@ pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> E
     for change in later.iter().flat_map(|later| &later.log).filter(|change| deletes(change)) {
         later_causes.entry(change.object).or_default().push(change.cause.clone());
     }
-    let mut teller = Explainer { case, now, later, unmended: OnceCell::new(), later_causes, wanted };
+    // One judgement: what doctor only warns of in its first minute isn't stuck yet.
+    let is_warning = |finding: &&Finding| {
+        matches!(finding.code, Code::StuckFinalizer | Code::ArmedDeletion) && finding.severity > Severity::Error
+    };
+    let warned = findings.iter().filter(is_warning).flat_map(|finding| finding.objects.iter().copied());
+    let young = warned.filter(|object| may_be_at_work(case, *object)).collect();
+    let mut teller = Explainer { case, now, later, unmended: OnceCell::new(), later_causes, young, wanted };
     teller.wanted.add(&needs);
     let explanations: Vec<Explanation> = objects.iter().map(|object| teller.tell(*object, findings)).collect();
     let mut wanted = teller.wanted;

@@ -83,7 +83,7 @@ pub(super) fn waiting_in_the_foreground(case: &Case<'_>, waiting: &[ObjectId]) -
 }
 
 /// Whether a controller may still be working on the delete of an object: on a live cluster, during its first minute.
-pub(super) fn may_be_at_work(case: &Case<'_>, id: ObjectId) -> bool {
+pub(in crate::doctor) fn may_be_at_work(case: &Case<'_>, id: ObjectId) -> bool {
     case.live && !case.has_been_terminating(id, AT_WORK)
 }
 

@@ -187,7 +187,7 @@ fn finding(
             since(case, &objects),
             sentence(&reasons.join("; "), whose.is_empty())
         ),
-        severity: if asked.is_empty() { Severity::Note } else { Severity::Warning },
+        severity: if asked.is_empty() && state != State::Stuck { Severity::Note } else { Severity::Warning },
         remedies: {
             let start = lacks_manager.iter().map(|_| start_manager(case));
             let pods = snapshot.facts.pod(first).and_then(|facts| facts.node.as_deref()).filter(|_| hangs.is_some());
