@@ -148,7 +148,8 @@ fn show(
     let heading = || heading(snapshot, session.namespace.as_deref(), &global.source.from, "");
     let out = printer.print(&view, heading)?;
     let ageless = if args.watch { printer.at(None).print(&view, heading)? } else { Vec::new() };
-    let mut report = Report::of(out).with_gaps(&snapshot.gaps);
+    let shown = tree.nodes().filter_map(|entry| graph.object(entry.node));
+    let mut report = Report::of(out).with_gaps(&snapshot.gaps_and_lacking(shown));
     report.notes.extend(statuses.and_then(|statuses| describe_statuses(&statuses.gaps)));
     report.notes.splice(0..0, nothing);
     Ok(Shown { report, ageless })

@@ -247,6 +247,45 @@ fn an_owner_alone_says_that_it_has_dependents() {
     assert_eq!(complete(&[deployment("web", 0)]), false, "no ReplicaSet at all");
     assert_eq!(complete(&[deployment("web", 0), replica_set.clone()]), true, "none of the ReplicaSets is its own");
     assert_eq!(complete(&[deployment("web", 3), replica_set]), false, "its own were left out by a selector");
+    // A tree without them, and an explanation, say so.
+    for (ready, said) in
+        [(0, ""), (3, "Not in the dump, so they may exist: pods, replicasets.apps in namespace shop. ")]
+    {
+        let path = write(folder.path(), "one.json", &deployment("web", ready).to_string());
+        for command in ["tree", "explain"] {
+            let ran = gc(&[command, "deploy/web", "-n", "shop", "--from", &path]);
+            assert!(ran.err.starts_with(said) && ran.err.is_empty() == said.is_empty(), "{ran}");
+        }
+    }
+}
+
+/// Of a definition, its instances matter most.
+#[test]
+fn what_surely_matters_is_named_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let definition = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.acme.io", "uid": "w"}, "spec": {"group": "acme.io", "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [{"name": "v1", "served": true, "storage": true}]}});
+    let path = write(folder.path(), "crd.json", &definition.to_string());
+    let ran = gc(&["plan", "crd/widgets.acme.io", "--from", &path]);
+    says(&ran, &["in lists that could not be read: widgets.acme.io, persistentvolumeclaims, secrets, "]);
+}
+
+/// There may be a million finalizers.
+#[test]
+fn of_many_finalizers_the_first_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let finalizers: Vec<String> = (0..1000).map(|number| format!("acme.io/f{number}")).collect();
+    let held = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop",
+        "uid": "a", "deletionTimestamp": "2026-03-01T10:00:00Z", "finalizers": finalizers}});
+    let path = write(folder.path(), "many.json", &held.to_string());
+    for command in ["plan", "doctor", "explain"] {
+        let ran = gc(&[command, "cm/a", "-n", "shop", "--from", &path]);
+        assert!(ran.out.len() < 10_000, "{}", ran.out);
+    }
+    let ran = gc(&["plan", "cm/a", "-n", "shop", "--from", &path]);
+    says(&ran, &["1 stuck on 1000 finalizers", "finalizer acme.io/f7 and 992 more"]);
 }
 
 /// What an object says that it has, or that is about it without an owner reference, is as unknown as its dependents.

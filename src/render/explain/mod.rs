@@ -34,7 +34,10 @@ impl ExplainView<'_> {
     pub fn gaps(&self) -> Vec<Gap> {
         let let_go = self.explanations.iter().filter(|explanation| explanation.next.may_wait);
         let let_go: Vec<ObjectId> = let_go.map(|explanation| explanation.object).collect();
-        self.snapshot.gaps_and(self.snapshot.may_hide(&let_go))
+        let mut gaps = self.snapshot.gaps_and_lacking(self.explanations.iter().map(|explanation| explanation.object));
+        let hiding = self.snapshot.may_hide(&let_go).into_iter().filter(|gap| !gaps.contains(gap));
+        gaps.extend(hiding.collect::<Vec<_>>());
+        gaps
     }
 
     /// `Kind/name`, with the namespace if it is not the one in view.

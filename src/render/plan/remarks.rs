@@ -26,6 +26,8 @@ const GRACE: &str = "after its grace period";
 const PROVISIONER: &str = "its provisioner must run";
 /// At most this many blockers are named.
 const NAMED_BLOCKERS: usize = 2;
+/// At most this many of those who hold an object are described: there may be a million finalizers.
+const NAMED_HOLDERS: usize = 8;
 
 /// The remarks without what is the same in every delete: that a kubelet ends a pod after its grace period, and that a
 /// volume goes only if its provisioner runs.
@@ -370,8 +372,12 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
         }
         _ => true,
     };
-    let blockers = outcome.held_by.iter().filter(|blocker| says_more(blocker));
-    let mut parts: Vec<String> = blockers.map(|blocker| held_by(view, outcome, *blocker)).collect();
+    let blockers: Vec<BlockedBy> = outcome.held_by.iter().copied().filter(says_more).collect();
+    let mut parts: Vec<String> =
+        blockers.iter().take(NAMED_HOLDERS).map(|blocker| held_by(view, outcome, *blocker)).collect();
+    if let Some(last) = parts.last_mut().filter(|_| blockers.len() > NAMED_HOLDERS) {
+        *last += &and_more(blockers.len() - NAMED_HOLDERS);
+    }
     if !outcome.waits_for.is_empty() {
         let by_collector = !view.snapshot.is_namespace(outcome.object)
             && !outcome.held_by.contains(&BlockedBy::Finalizer(Symbol::DEFINITION));

@@ -869,6 +869,7 @@ fn the_finalizers(names: &[&str]) -> String {
 
 fn root_causes<'v>(view: &PlanView<'v>) -> RootCauses<'v> {
     let mut finalizers: Vec<&str> = Vec::new();
+    let mut seen: FxHashSet<&str> = FxHashSet::default();
     let mut finished: BTreeSet<ObjectId> = BTreeSet::new();
     for outcome in view.stuck() {
         let pods = view.finished_pods(outcome);
@@ -885,8 +886,7 @@ fn root_causes<'v>(view: &PlanView<'v>) -> RootCauses<'v> {
                 !outcome.waits_for.is_empty() && known.is_some_and(|known| known.when == When::ClaimUnused)
             };
             let is_cause = matches!(holder, BlockedBy::Finalizer(finalizer) if *finalizer != Symbol::DEFINITION);
-            let is_cause = is_cause && !is_used();
-            if is_cause && !finalizers.contains(&name) {
+            if is_cause && !is_used() && seen.insert(name) {
                 finalizers.push(name);
             }
         }
@@ -895,7 +895,7 @@ fn root_causes<'v>(view: &PlanView<'v>) -> RootCauses<'v> {
         let later = view.plan.once_later().filter(|finished| finished.state == State::Stuck);
         let later = later.flat_map(|finished| &finished.blockers).filter(|holder| holder.finalizer().is_some());
         let new: BTreeSet<&str> = later.map(|holder| holder.name(view.snapshot)).collect();
-        finalizers.extend(new.into_iter().filter(|name| !finalizers.contains(name)).collect::<Vec<_>>());
+        finalizers.extend(new.into_iter().filter(|name| seen.insert(name)));
     }
     match (finalizers.is_empty(), finished.is_empty()) {
         (false, _) => RootCauses::Finalizers(finalizers),

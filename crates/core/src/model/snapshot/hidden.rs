@@ -184,6 +184,8 @@ impl Snapshot {
         }
         let mut missing: BTreeSet<(ResourceId, Symbol)> = BTreeSet::new();
         let mut seen: FxHashSet<(ResourceId, Symbol)> = FxHashSet::default();
+        // What surely matters is named first.
+        let mut first: BTreeSet<ResourceId> = BTreeSet::new();
         for id in objects {
             let object = self.object(*id);
             let resource = self.resources.get(object.resource);
@@ -202,10 +204,14 @@ impl Snapshot {
                     let unread = instances.filter(|kind| !self.is_in_dump(*kind, Symbol::EMPTY));
                     let below = unread.into_iter().flat_map(|kind| self.kin_below(kind, Symbol::EMPTY));
                     missing.extend(instances.into_iter().chain(below).map(|kind| (kind, Symbol::EMPTY)));
+                    first.extend(instances);
                 }
                 _ if seen.insert((object.resource, object.namespace)) => {
                     let kin = self.kin_below(object.resource, object.namespace);
                     missing.extend(kin.into_iter().map(|kind| (kind, object.namespace)));
+                    let is_made =
+                        is_built_in_group(&resource.group) && !objects.iter().any(|id| self.is_namespace(*id));
+                    first.extend(self.kin(object.resource).into_iter().filter(|_| is_made));
                 }
                 _ => {}
             }
@@ -216,13 +222,23 @@ impl Snapshot {
         let mut missing: Vec<(ResourceId, Symbol)> = missing.into_iter().collect();
         let holds_data =
             |kind: ResourceId| HOLD_DATA.iter().position(|plural| *plural == self.resources.get(kind).full_name());
-        missing.sort_by_key(|(kind, _)| holds_data(*kind).unwrap_or(HOLD_DATA.len()));
-        let gap = |(kind, namespace): (ResourceId, Symbol)| Gap {
+        missing.sort_by_key(|(kind, _)| (!first.contains(kind), holds_data(*kind).unwrap_or(HOLD_DATA.len())));
+        missing.into_iter().map(|missing| self.gap_of_missing(missing)).collect()
+    }
+
+    fn gap_of_missing(&self, (kind, namespace): (ResourceId, Symbol)) -> Gap {
+        Gap {
             resource: self.resources.get(kind).full_name(),
             namespace: (!namespace.is_empty()).then(|| self.text(namespace).to_owned()),
             reason: NOT_IN_THE_DUMP.into(),
-        };
-        missing.into_iter().map(gap).collect()
+        }
+    }
+
+    /// All gaps, and what a dump lacks of what these objects must own.
+    pub fn gaps_and_lacking(&self, objects: impl Iterator<Item = ObjectId>) -> Vec<Gap> {
+        let objects: Vec<ObjectId> = objects.filter(|_| self.is_dump()).collect();
+        let lacking = self.selected_away(&objects).into_iter().map(|missing| self.gap_of_missing(missing));
+        self.gaps_and(lacking.collect())
     }
 
     /// What an object says that it has, or what is about it without an owner reference: the claims of a StatefulSet, or

@@ -15,13 +15,15 @@ use crate::{
         reaction::OutsideEffect,
     },
     simulate::{Cause, Start, Uncertainty, recreators::Survival},
-    wording::{count, some_of},
+    wording::{and_more, count, some_of},
 };
 
 use super::SideEffects;
 
 /// At most so many objects are named that a dump lacks.
 const NAMED: usize = 3;
+/// At most this many finalizers are named: there may be a million.
+const NAMED_FINALIZERS: usize = 8;
 /// At most so many objects are read for what they list.
 const MOST_READ: usize = 100;
 
@@ -150,7 +152,8 @@ impl SideEffects<'_, '_> {
         if !unknown.is_empty() {
             let (controllers, do_it) =
                 if unknown.len() == 1 { ("the controller", "does") } else { ("the controllers", "do") };
-            let finalizers = unknown.join(" and ");
+            let more = and_more(unknown.len().saturating_sub(NAMED_FINALIZERS));
+            let finalizers = unknown.iter().take(NAMED_FINALIZERS).copied().collect::<Vec<_>>().join(" and ") + &more;
             let (listed, mut claims) = match resource.is_kubernetes() {
                 true => Default::default(),
                 false => (self.listed_or_marked(object), self.claims_left_below(object)),
