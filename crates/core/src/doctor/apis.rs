@@ -60,7 +60,7 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
     let mut groups: BTreeMap<String, Vec<(ObjectId, &ApiServiceFacts)>> = BTreeMap::new();
     for id in case.stage.of_resource(resource).iter().copied() {
         let Some(facts) = snapshot.facts.api_service(id) else {
-            findings.wanted.facts.insert(id);
+            case.stage.lacks(|needs| needs.facts.insert(id));
             continue;
         };
         // A dump shows one moment, in which a backend may just have been restarted.
@@ -110,7 +110,7 @@ fn unavailable(
     let unregister = Remedy::new(unregister, objects.iter().filter_map(|id| case.commands().take_away(*id)));
     // `available_controller.go: sync`.
     let is_gone = services.iter().any(|(_, facts)| facts.reason == "ServiceNotFound");
-    let (behind, remedies) = in_order(case, findings, service, is_gone, [look, unregister]);
+    let (behind, remedies) = in_order(case, service, is_gone, [look, unregister]);
     let versions: Vec<String> = services.iter().map(|(_, facts)| facts.group_version()).collect();
     let (are, these, answer) =
         if one { ("is", "this API", "the API answers") } else { ("are", "these APIs", "the APIs answer") };
@@ -133,8 +133,8 @@ fn unavailable(
 }
 
 /// What a backend lacks, so that the API server can't reach it.
-fn lack(case: &Case<'_>, findings: &mut FindingsBuilder, backend: Option<&Backend>) -> Option<Lack> {
-    match reach(case.stage, backend, &mut findings.wanted) {
+fn lack(case: &Case<'_>, backend: Option<&Backend>) -> Option<Lack> {
+    match reach(case.stage, backend) {
         Reach::Unreachable(lack) => Some(lack),
         Reach::Served { .. } | Reach::Doubtful(_) | Reach::Outside | Reach::Unknown => None,
     }
@@ -145,19 +145,18 @@ fn lack(case: &Case<'_>, findings: &mut FindingsBuilder, backend: Option<&Backen
 /// exist, or its Namespace goes: then there is nothing to repair, only to install again.
 fn in_order(
     case: &Case<'_>,
-    findings: &mut FindingsBuilder,
     backend: Option<&Backend>,
     is_gone: bool,
     [look, without]: [Remedy; 2],
 ) -> (String, Vec<Remedy>) {
-    let lack = lack(case, findings, backend);
+    let lack = lack(case, backend);
     let snapshot = case.snapshot();
     let namespace = case.stage.built_in.namespaces.zip(backend.and_then(Backend::service));
     let namespace = namespace.and_then(|(kind, (name, _))| snapshot.look_up_named(kind, "", name).object());
     let goes = namespace.is_some_and(|namespace| snapshot.object(namespace).terminating());
     // The API server says that it doesn't answer, also where a dump has no EndpointSlices.
     let seen = lack.unwrap_or(Lack::Endpoint);
-    let (words, idle) = behind(case.stage, backend, seen, &mut findings.wanted).unzip();
+    let (words, idle) = behind(case.stage, backend, seen).unzip();
     let without = without.deciding(true);
     let is_gone = is_gone || goes || lack == Some(Lack::Service);
     let others = if is_gone { [without, look] } else { [look, without] };
@@ -242,7 +241,7 @@ fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
     for id in definitions.iter().copied() {
         let Some(facts) = snapshot.facts.definition(id) else {
             if snapshot.object(id).terminating() {
-                findings.wanted.facts.insert(id);
+                case.stage.lacks(|needs| needs.facts.insert(id));
             }
             continue;
         };
@@ -267,7 +266,7 @@ fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
         let backend = facts.conversion.as_deref();
         let failure = match said {
             Some(said) => Some(said),
-            None if spared() => lack(case, findings, backend).map(|lack| {
+            None if spared() => lack(case, backend).map(|lack| {
                 let lack = lack.describe(backend);
                 format!("{lack}, and the API server has not deleted all instances")
             }),
@@ -284,7 +283,7 @@ fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
     }
     let by_backend = grouped(all.into_iter().map(|it| ((named(it.1), it.2), it)));
     for (_, of) in by_backend {
-        let finding = all_unconverted(case, findings, &of);
+        let finding = all_unconverted(case, &of);
         findings.findings.push(finding);
     }
 }
@@ -303,19 +302,19 @@ fn unconverted<'f>(
     if findings.findings.iter().any(is_told) {
         return None;
     }
-    Some((backend, lack(case, findings, Some(backend))?))
+    Some((backend, lack(case, Some(backend))?))
 }
 
 /// A CRD whose conversion webhook can't be reached, and what that lacks.
 type Unconverted<'f> = (ObjectId, &'f Backend, Lack);
 
 /// CRDs of one conversion webhook that can't be reached, although their instances could be read.
-fn all_unconverted(case: &Case<'_>, findings: &mut FindingsBuilder, of: &[Unconverted<'_>]) -> Finding {
+fn all_unconverted(case: &Case<'_>, of: &[Unconverted<'_>]) -> Finding {
     let snapshot = case.snapshot();
     let mut definitions: Vec<ObjectId> = of.iter().map(|(id, ..)| *id).collect();
     definitions.sort_by_cached_key(|id| snapshot.name(*id));
     let [(_, backend, lack), ..] = of else { return Finding::of(Code::ConversionBroken, "") };
-    let (why, idle) = why_unreachable(case.stage, Some(backend), *lack, &mut findings.wanted);
+    let (why, idle) = why_unreachable(case.stage, Some(backend), *lack);
     let names: Vec<&str> = definitions.iter().map(|id| snapshot.name(*id)).collect();
     let again = convert_again(case, &definitions, Some(backend));
     Finding {
@@ -372,7 +371,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     let backend = definition.and_then(|id| match snapshot.facts.definition(id) {
         Some(facts) => facts.conversion.as_deref().cloned(),
         None => {
-            findings.wanted.facts.insert(id);
+            case.stage.lacks(|needs| needs.facts.insert(id));
             None
         }
     });
@@ -381,7 +380,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     let related = hanging_namespaces(case, findings, CONTENT_FAILURE);
     let full = resource.full_name();
     let [look, without] = convert_again(case, definition.as_slice(), backend.as_ref());
-    let (behind, remedies) = in_order(case, findings, backend.as_ref(), false, [look, without]);
+    let (behind, remedies) = in_order(case, backend.as_ref(), false, [look, without]);
     let by = backend.as_ref().map(|backend| format!(" (by {})", named(backend))).unwrap_or_default();
     Finding {
         message: format!("{full} cannot be converted{by}: {failure}{behind}."),

@@ -9,7 +9,7 @@ use crate::{
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
     simulate::{
-        BlockedBy, LATE, Liveness, NAMESPACE_FINALIZER, Needs, Projection, SimContext, State,
+        BlockedBy, LATE, Liveness, NAMESPACE_FINALIZER, Projection, SimContext, State,
         is_removed_by_controller_manager,
         liveness::of_controller_manager,
         obstacles::{Called, Operation, WebhookCall},
@@ -83,8 +83,8 @@ impl<'a> Case<'a> {
     }
 
     /// Why no controller manager seems to run.
-    pub(super) fn manager_away(&self, wanted: &mut Needs) -> Option<String> {
-        match of_controller_manager(self.stage, self.now, wanted).1 {
+    pub(super) fn manager_away(&self) -> Option<String> {
+        match of_controller_manager(self.stage, self.now).1 {
             Liveness::Away(why) => Some(why),
             _ => None,
         }
@@ -106,7 +106,7 @@ impl<'a> Case<'a> {
     pub(super) fn lacks_manager_for(&self, finalizers: impl IntoIterator<Item = Symbol>) -> Option<String> {
         let mut finalizers = finalizers.into_iter();
         let is_its = finalizers.any(|finalizer| is_removed_by_controller_manager(self.snapshot().text(finalizer)));
-        if is_its { self.manager_away(&mut Needs::default()) } else { None }
+        if is_its { self.manager_away() } else { None }
     }
 
     pub(super) fn commands(&self) -> Commands<'a> {
@@ -301,7 +301,6 @@ pub(super) fn some_of<T: AsRef<str>>(all: &[T]) -> String {
 #[derive(Debug, Default)]
 pub(super) struct FindingsBuilder {
     pub findings: Vec<Finding>,
-    pub wanted: Needs,
     /// Recreated dependents to remember for the next look.
     pub made: Vec<RecreatedDependent>,
     /// Objects that the collector can't write to for a known reason.

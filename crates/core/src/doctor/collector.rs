@@ -7,7 +7,7 @@ use crate::{
     command_line::{SEE_MANAGER, ShellCommand},
     model::{ObjectId, ResourceId, Rule, Symbol, effects::Severity},
     simulate::{
-        Liveness, Needs, Projection, SimContext,
+        Liveness, Projection, SimContext,
         doubt::{Turn, Write},
         is_removed_by_controller_manager,
         liveness::{may_be_taken_over, of_controller_manager},
@@ -64,12 +64,12 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
     let some_refused = !findings.refused.is_empty();
     match case.probed {
         Some(probed @ (Probed::Stopped { .. } | Probed::NotHeld)) => {
-            let finding = stopped(case, &mut findings.wanted, &left, probed, some_refused);
+            let finding = stopped(case, &left, probed, some_refused);
             findings.findings.push(finding);
             return;
         }
         _ if left.is_empty() => {
-            let away = manager_away(case, &mut findings.wanted);
+            let away = manager_away(case);
             findings.findings.extend(away);
             return;
         }
@@ -79,12 +79,12 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
     let code = if works { Code::CollectorRefused } else { Code::CollectorIdle };
     let objects = suffering(&left);
     let related = waiting(&left, &objects);
-    let suspects = suspects(case, calls, &mut findings.wanted, &left);
+    let suspects = suspects(case, calls, &left);
     let hidden = case.hidden_dependents(&objects);
     let why = if works {
         format!("The collector is running, but has not done its work here: {}.", describe(case, &left))
     } else {
-        let (_, manager) = of_controller_manager(case.stage, case.now, &mut findings.wanted);
+        let (_, manager) = of_controller_manager(case.stage, case.now);
         format!("The collector should act, but nothing happens: {}; {}.", describe(case, &left), manager.evidence())
     };
     let message = match suspects.as_slice() {
@@ -101,11 +101,11 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
             true => "Its leader does not renew that: if it restarts, the next one does all of this within a minute \
                      after it has taken over."
                 .to_owned(),
-            false => consequence(case, &mut findings.wanted, works, some_refused) + &hidden,
+            false => consequence(case, works, some_refused) + &hidden,
         },
         remedies: match restarts {
             true => vec![see_manager(case)],
-            false => remedies(case, &mut findings.wanted, works, &left, !suspects.is_empty()),
+            false => remedies(case, works, &left, !suspects.is_empty()),
         },
         related,
         objects,
@@ -151,7 +151,7 @@ fn describe(case: &Case<'_>, turns: &[Turn]) -> String {
 }
 
 /// What happens when the collector works again. If some of its writes are refused, others don't follow.
-fn fires(case: &Case<'_>, wanted: &mut Needs, some_refused: bool) -> String {
+fn fires(case: &Case<'_>, some_refused: bool) -> String {
     let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
     let with_refusals = some_refused.then(|| {
         let context = SimContext::new(case.snapshot(), case.graph(), case.stage.assume).at(case.now);
@@ -176,12 +176,12 @@ fn fires(case: &Case<'_>, wanted: &mut Needs, some_refused: bool) -> String {
         ),
         gone => (count(gone, "existing object is deleted", "existing objects are deleted"), sweep::stay(staying)),
     };
-    let lost = Losses::of(case, wanted, going).told(case, true);
+    let lost = Losses::of(case, going).told(case, true);
     format!(" {are} as soon as the collector works again{stay}; {shows}.{lost} Decide about that first.")
 }
 
-fn consequence(case: &Case<'_>, wanted: &mut Needs, works: bool, some_refused: bool) -> String {
-    let fires = fires(case, wanted, some_refused);
+fn consequence(case: &Case<'_>, works: bool, some_refused: bool) -> String {
+    let fires = fires(case, some_refused);
     if works {
         format!("The collector retries, after pauses of up to 17 minutes, until its writes are accepted.{fires}")
     } else {
@@ -193,7 +193,7 @@ fn consequence(case: &Case<'_>, wanted: &mut Needs, works: bool, some_refused: b
     }
 }
 
-fn remedies(case: &Case<'_>, wanted: &mut Needs, works: bool, turns: &[Turn], may_be_refused: bool) -> Vec<Remedy> {
+fn remedies(case: &Case<'_>, works: bool, turns: &[Turn], may_be_refused: bool) -> Vec<Remedy> {
     let commands = case.commands();
     let waits = |turn: &&Turn| turn.write == Write::Finalizer || turn.waiting.is_some();
     let waiting = sorted(turns.iter().filter(waits).map(|turn| turn.waiting.unwrap_or(turn.object)));
@@ -208,14 +208,14 @@ fn remedies(case: &Case<'_>, wanted: &mut Needs, works: bool, turns: &[Turn], ma
     let mut remedies = if works {
         vec![Remedy::new("find out why: this sends the same request as a dry run", tried(case, turns))]
     } else {
-        let (_, manager) = of_controller_manager(case.stage, case.now, wanted);
+        let (_, manager) = of_controller_manager(case.stage, case.now);
         let mut remedies = Vec::new();
         // A manager that runs may have tried in vain; a sweep would, too.
         if may_be_refused && matches!(manager, Liveness::Alive(_)) {
             let text = "find out whether the API server refuses that: this sends the same request as a dry run";
             remedies.push(Remedy::new(text, tried(case, turns)));
         }
-        remedies.extend(sweep::remedies(case, wanted, turns));
+        remedies.extend(sweep::remedies(case, turns));
         remedies.push(see_manager(case));
         remedies
     };
@@ -292,14 +292,14 @@ fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<ShellCommand> {
 }
 
 /// What the Lease of the controller manager shows, where nothing else shows yet that it is away.
-fn manager_away(case: &Case<'_>, wanted: &mut Needs) -> Option<Finding> {
-    let why = case.manager_away(wanted)?;
+fn manager_away(case: &Case<'_>) -> Option<Finding> {
+    let why = case.manager_away()?;
     case.probed.is_none().then(|| Finding {
         severity: Severity::Error,
         message: format!("No controller manager seems to run: {why}."),
         consequence: format!(
             "Nothing is collected, no namespace is emptied, and foreground deletes never finish.{}",
-            fires(case, wanted, false)
+            fires(case, false)
         ),
         remedies: vec![look_at_manager(case)],
         related: left_to_manager(case),
@@ -347,7 +347,7 @@ fn look_at_manager(case: &Case<'_>) -> Remedy {
     )
 }
 
-fn stopped(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn], probed: Probed, some_refused: bool) -> Finding {
+fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed, some_refused: bool) -> Finding {
     let objects = suffering(turns);
     let (message, nothing, remedy) = match probed {
         Probed::Stopped { waited } => (
@@ -375,12 +375,12 @@ fn stopped(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn], probed: Probed, 
             ),
         ),
     };
-    let mut remedies = sweep::remedies(case, wanted, turns);
+    let mut remedies = sweep::remedies(case, turns);
     remedies.push(remedy);
     Finding {
         severity: Severity::Error,
         message,
-        consequence: format!("{nothing}{}", fires(case, wanted, some_refused)),
+        consequence: format!("{nothing}{}", fires(case, some_refused)),
         related: waiting(turns, &objects),
         objects,
         remedies,
@@ -389,8 +389,8 @@ fn stopped(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn], probed: Probed, 
 }
 
 /// What is asked before these writes: one of them may refuse.
-fn suspects(case: &Case<'_>, calls: &[WebhookCall<'_>], needs: &mut Needs, turns: &[Turn]) -> Vec<String> {
-    let policies = bound_policies(case.stage, needs);
+fn suspects(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn]) -> Vec<String> {
+    let policies = bound_policies(case.stage);
     let mut names: Vec<String> = Vec::new();
     for turn in turns {
         for name in who_may_refuse(case, calls, &policies, turn.object, turn.write.operation()) {

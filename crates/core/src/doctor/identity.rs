@@ -31,7 +31,7 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], findings: &mut Finding
         let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name: object.namespace };
         if snapshot.look_up(coordinate) == Presence::Absent {
             if !snapshot.was_looked_up(coordinate) {
-                findings.wanted.absences.insert(coordinate);
+                case.stage.lacks(|needs| needs.absences.insert(coordinate));
             }
             by_namespace.entry(object.namespace).or_default().push(id);
         }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use crate::{
     model::{ObjectId, effects::EffectKind},
     plan::effects_of,
-    simulate::Needs,
 };
 
 use super::{
@@ -16,7 +15,7 @@ use super::{
 
 /// Says of findings about Terminating objects which data goes in the end, and how to keep it. The others say by
 /// themselves what their remedies lose.
-pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding], wanted: &mut Needs) {
+pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding]) {
     let of_finalizers = |finding: &Finding| {
         matches!(finding.code, Code::StuckFinalizer | Code::SlowFinalizer | Code::ArmedDeletion) && releases(finding)
     };
@@ -34,7 +33,7 @@ pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding], wanted: &mut Needs
         if of_finalizer {
             released.retain(|id| finding.objects.contains(id) || !own.contains(id));
         }
-        let losses = Losses::of(case, wanted, released);
+        let losses = Losses::of(case, released);
         let is_known = |id: &ObjectId| !case.projection.uncertain(*id);
         let told = losses.told(case, finding.objects.iter().all(is_known));
         finding.irreversible.extend(Some(told.trim_start().to_owned()).filter(|told| !told.is_empty()));
@@ -80,8 +79,8 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// What goes with these objects once they are deleted. Adds to `wanted` what decides it and was not read.
-    pub(super) fn of(case: &Case<'_>, wanted: &mut Needs, objects: impl IntoIterator<Item = ObjectId>) -> Self {
+    /// What goes with these objects once they are deleted.
+    pub(super) fn of(case: &Case<'_>, objects: impl IntoIterator<Item = ObjectId>) -> Self {
         let snapshot = case.snapshot();
         let may_have_data = |id: &ObjectId| {
             let object = snapshot.object(*id);
@@ -94,8 +93,7 @@ impl Losses {
         if objects.is_empty() {
             return losses;
         }
-        let (effects, needs) = effects_of(case.stage, &objects);
-        wanted.add(&needs);
+        let effects = effects_of(case.stage, &objects);
         for effect in effects.into_iter().filter(|effect| effect.may_be(EffectKind::DataLost)) {
             losses.objects.insert(effect.object);
             losses.is_doubted |= effect.kind != EffectKind::DataLost;

@@ -37,7 +37,7 @@ use std::cmp::Reverse;
 
 use crate::{
     model::{ObjectId, effects::Severity},
-    simulate::{Needs, obstacles::webhook_calls},
+    simulate::obstacles::webhook_calls,
 };
 
 pub use case::{Case, Probed};
@@ -53,7 +53,6 @@ use case::FindingsBuilder;
 /// Finds problems in what was read: [`Diagnosis::wanted`] is what must still be read to be sure.
 pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     let mut findings = FindingsBuilder::default();
-    findings.wanted.add(&case.projection.needs);
     cycles::gather_deadlocks(case, &mut findings);
     apis::gather(case, &mut findings);
     held::gather(case, &mut findings);
@@ -66,7 +65,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     let turns = collector::turns(case);
     let overdue = collector::overdue(case, &turns);
     identity::namespaces(case, &overdue, &mut findings);
-    let calls = webhook_calls(case.stage, &mut findings.wanted);
+    let calls = webhook_calls(case.stage);
     let to_come = [&turns[..], &collector::follow(case, &turns)].concat();
     webhooks::gather(case, &calls, &to_come, &mut findings);
     policies::gather(case, &to_come, &mut findings);
@@ -74,18 +73,19 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     collector::gather(case, &calls, &overdue, &mut findings);
     events::gather(case, &mut findings);
     stuck::progress::gather(case, &mut findings);
-    let FindingsBuilder { mut findings, mut wanted, made, .. } = findings;
+    let FindingsBuilder { mut findings, made, .. } = findings;
     for finding in &mut findings {
         finding.remedies.retain(|remedy| !remedy.commands.is_empty());
         finding.since = finding.objects.iter().filter_map(|id| case.snapshot().object(*id).deletion_requested()).min();
     }
     causes::connect(case, &calls, &mut findings);
-    policies::judge_remedies(case, &mut findings, &mut wanted);
-    losses::tell(case, &mut findings, &mut wanted);
+    policies::judge_remedies(case, &mut findings);
+    losses::tell(case, &mut findings);
     let unreachable = causes::unreachable(&findings);
     causes::keep_past_webhooks(case, &unreachable, &mut findings);
     webhooks::tell_taken_down(case, &mut findings);
     findings.sort_by_cached_key(|finding| order(case, finding));
+    let mut wanted = case.stage.needs();
     if *case.limit != Limit::Everything {
         let snapshot = case.snapshot();
         let asked = snapshot.objects().map(|(id, _)| id).filter(|id| case.limit.asks_about(snapshot, *id));
@@ -97,8 +97,8 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
 
 /// The deletions in scope that go on, and that these findings are not about.
 pub fn in_progress(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
-    let mut going_on = stuck::progress::untold(case, findings, &mut Needs::default());
-    losses::tell(case, &mut going_on, &mut Needs::default());
+    let mut going_on = stuck::progress::untold(case, findings);
+    losses::tell(case, &mut going_on);
     causes::keep_past_webhooks(case, &causes::unreachable(findings), &mut going_on);
     webhooks::tell_taken_down(case, &mut going_on);
     going_on

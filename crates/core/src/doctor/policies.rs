@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::{
     model::ObjectId,
     simulate::{
-        Needs,
         doubt::Turn,
         obstacles::{BoundPolicy, Called, Operation, Refuses, bound_policies},
     },
@@ -21,7 +20,7 @@ use super::{
 
 /// Finds policies that refuse pending writes of the collector, or deletes in a terminating namespace.
 pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
-    let policies = bound_policies(case.stage, &mut findings.wanted);
+    let policies = bound_policies(case.stage);
     if policies.is_empty() {
         return;
     }
@@ -125,8 +124,8 @@ pub fn way_past(lacks_parameters: bool) -> (&'static str, Value) {
 
 /// Names the policies that judge the remedies of findings, and may refuse them. Of a policy that certainly refuses
 /// some, what lets them pass comes right before the first of these: others may heal without that.
-pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &mut Needs) {
-    let policies = bound_policies(case.stage, needs);
+pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding]) {
+    let policies = bound_policies(case.stage);
     for finding in findings.iter_mut().filter(|finding| !policies.is_empty() && finding.code != Code::PolicyRefuses) {
         let operations = sorted(finding.remedies.iter().filter_map(operation));
         let commands = finding.remedies.iter().filter(|remedy| operation(remedy).is_some()).flat_map(|it| &it.commands);

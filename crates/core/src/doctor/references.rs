@@ -12,7 +12,7 @@ use crate::{
     command_line::ShellCommand,
     graph::Address,
     model::{Mapping, Object, ObjectId, Presence, Reference, Snapshot, Symbol, effects::Severity, group_of},
-    simulate::{Needs, Next, OutcomeKind},
+    simulate::{Next, OutcomeKind},
     tree::{ReferenceStatus, ResolvedReference},
     wording::{age, count, each_once, thousands},
 };
@@ -84,7 +84,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
         let link = |reference| ResolvedReference::of(snapshot, case.graph(), object, reference);
         let links: Rc<[ResolvedReference]> = object.owners.iter().map(link).collect();
         for (reference, link) in object.owners.iter().zip(links.iter()) {
-            want(case, findings, object, reference, link.standing);
+            want(case, object, reference, link.standing);
         }
         if findings.explained.contains(&id) || case.fresh.contains(&id) {
             continue;
@@ -111,7 +111,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     }
     for ((code, causes, becomes, _), mut faults) in groups {
         narrow(case, code, &mut faults);
-        let finding = finding(case, &mut findings.wanted, code, &causes, becomes, &faults);
+        let finding = finding(case, code, &causes, becomes, &faults);
         findings.findings.push(finding);
     }
 }
@@ -143,13 +143,7 @@ fn doubled(object: &Object, links: &[ResolvedReference]) -> FxHashSet<Symbol> {
 }
 
 /// An owner that is missing in lists must be looked up before it is called absent (R8.7).
-fn want(
-    case: &Case<'_>,
-    findings: &mut FindingsBuilder,
-    object: &Object,
-    reference: &Reference,
-    standing: ReferenceStatus,
-) {
+fn want(case: &Case<'_>, object: &Object, reference: &Reference, standing: ReferenceStatus) {
     let snapshot = case.snapshot();
     if standing.valid() {
         return;
@@ -159,9 +153,9 @@ fn want(
         return;
     }
     if snapshot.look_up(coordinate) == Presence::Unknown {
-        findings.wanted.look_ups.insert(coordinate);
+        case.stage.lacks(|needs| needs.look_ups.insert(coordinate));
     } else {
-        findings.wanted.absences.insert(coordinate);
+        case.stage.lacks(|needs| needs.absences.insert(coordinate));
     }
 }
 
@@ -235,7 +229,7 @@ fn cause_of(case: &Case<'_>, object: &Object, reference: &Reference, code: Code)
 
 fn becomes(case: &Case<'_>, id: ObjectId) -> HolderOutcome {
     // What it waits for then may not be known; that the collector deletes it is.
-    let begins = || case.projection.leaves(id) && matches!(Next::of(case.stage, id).0, Next::Delete(..));
+    let begins = || case.projection.leaves(id) && matches!(Next::of(case.stage, id), Next::Delete(..));
     match case.projection.outcome_of(id) {
         _ if case.projection.uncertain(id) && !begins() => HolderOutcome::Unsure,
         Some(OutcomeKind::Deleted | OutcomeKind::Terminating) => HolderOutcome::Gone,
@@ -246,7 +240,6 @@ fn becomes(case: &Case<'_>, id: ObjectId) -> HolderOutcome {
 
 fn finding(
     case: &Case<'_>,
-    wanted: &mut Needs,
     code: Code,
     causes: &BTreeSet<String>,
     becomes: HolderOutcome,
@@ -256,7 +249,7 @@ fn finding(
     let first = &faults[0];
     let mut related = sorted(first.references(case).filter_map(|(_, _, link)| link.found));
     related.retain(|found| objects.binary_search(found).is_err());
-    let (consequence, loses) = consequence(case, wanted, code, becomes, faults);
+    let (consequence, loses) = consequence(case, code, becomes, faults);
     Finding {
         severity: severity(code, becomes, loses),
         related,
@@ -486,13 +479,7 @@ fn served_as(case: &Case<'_>, reference: &Reference) -> Option<String> {
 }
 
 /// What comes of it, and whether stored data is certainly lost with that.
-fn consequence(
-    case: &Case<'_>,
-    wanted: &mut Needs,
-    code: Code,
-    becomes: HolderOutcome,
-    faults: &[Fault],
-) -> (String, bool) {
+fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault]) -> (String, bool) {
     let mut loses = false;
     let one = faults.len() == 1;
     let pick = |singular: &'static str, plural: &'static str| if one { singular } else { plural };
@@ -515,9 +502,9 @@ fn consequence(
             };
             let mut later = case.goes_below_later(&objects);
             later.retain(|id| !below.contains(id));
-            let lost = Losses::of(case, wanted, objects.into_iter().chain(below)).told(case, true);
+            let lost = Losses::of(case, objects.into_iter().chain(below)).told(case, true);
             loses = !lost.is_empty();
-            let lost_later = Losses::of(case, wanted, later).told(case, false);
+            let lost_later = Losses::of(case, later).told(case, false);
             format!("The collector will delete {}{more}.{lost}{lost_later}", pick("it", "them all"))
         }
         (Code::OwnerDuplicated, HolderOutcome::Stripped) => {
@@ -542,7 +529,7 @@ fn consequence(
         (Code::OwnerNotServed, _) if faults.iter().all(|fault| owners_are_gone(case, fault)) => {
             let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();
             let below = case.all_below(&objects);
-            let lost = Losses::of(case, wanted, objects.into_iter().chain(below)).told(case, false);
+            let lost = Losses::of(case, objects.into_iter().chain(below)).told(case, false);
             let armed = pick(
                 "The collector fails on it and retries forever: it stays as long as that kind is not served. Once it \
                  is, as after its CRD is installed again, the collector deletes it: its owner is missing.",

@@ -36,7 +36,7 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
         let object = snapshot.object(turn.object);
         match snapshot.schema_fault(turn.object) {
             Some(fault) => by_kind.entry((object.resource, fault)).or_default().push(turn),
-            None => drop(findings.wanted.patches.insert(turn.object)),
+            None => drop(case.stage.lacks(|needs| needs.patches.insert(turn.object))),
         }
     }
     for ((resource, why), turns) in by_kind {

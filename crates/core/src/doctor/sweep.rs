@@ -8,7 +8,7 @@ use crate::{
     command_line::ShellCommand,
     model::{ObjectId, Symbol},
     simulate::{
-        Needs, Projection,
+        Projection,
         doubt::{Turn, Write},
     },
     wording::{count, thousands},
@@ -18,7 +18,7 @@ use super::{case::Case, commands::in_batches, finding::Remedy, losses::Losses};
 
 /// What does the collector's work on these writes: first what finishes deletes that somebody requested, then what
 /// starts others. All that deletes an existing object needs a decision. What keeps data comes first.
-pub(super) fn remedies(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn]) -> Vec<Remedy> {
+pub(super) fn remedies(case: &Case<'_>, turns: &[Turn]) -> Vec<Remedy> {
     let requested = |turn: &&Turn| turn.waiting.is_some() || turn.write == Write::Finalizer;
     let of = |requests: bool| -> Vec<ObjectId> {
         let turns = turns.iter().filter(|turn| requested(turn) == requests);
@@ -26,8 +26,8 @@ pub(super) fn remedies(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn]) -> V
     };
     let (requested, others) = (of(true), of(false));
     let goes = |id: &&ObjectId| is_deleted(case, **id);
-    let losses = Losses::of(case, wanted, requested.iter().chain(&others).filter(goes).copied());
-    let of_requested = Losses::of(case, wanted, requested.iter().filter(goes).copied());
+    let losses = Losses::of(case, requested.iter().chain(&others).filter(goes).copied());
+    let of_requested = Losses::of(case, requested.iter().filter(goes).copied());
     let decides = requested.iter().any(|id| is_deleted(case, *id));
     let finish = Remedy::new(
         format!(
@@ -37,7 +37,7 @@ pub(super) fn remedies(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn]) -> V
         ),
         commands(case, &requested, decides),
     );
-    let of_others = Losses::of(case, wanted, others.iter().filter(goes).copied());
+    let of_others = Losses::of(case, others.iter().filter(goes).copied());
     let what = format!(
         "do the collector's work on objects with missing owners: {}{}",
         harm(case, &others),

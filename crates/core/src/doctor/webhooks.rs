@@ -7,7 +7,7 @@ use strum::VariantArray as _;
 use crate::{
     model::{ObjectId, Resource, Symbol, effects::Severity, facts::Webhook},
     simulate::{
-        BlockedBy, Needs, ObstacleKind,
+        BlockedBy, ObstacleKind,
         doubt::{Turn, Write},
         obstacles::{
             Called, Operation, Reach, WebhookCall, Writes, reach, refuses_its_start, selects_namespace, why_unreachable,
@@ -183,7 +183,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
             continue;
         }
         let backend = asked.webhook.backend.as_ref();
-        let (lack, certainty) = match reach(case.stage, backend, &mut findings.wanted) {
+        let (lack, certainty) = match reach(case.stage, backend) {
             Reach::Unreachable(lack) => (lack, Certainty::Certain),
             Reach::Doubtful(lack) => (lack, Certainty::Doubtful),
             Reach::Served { .. } | Reach::Outside | Reach::Unknown => continue,
@@ -198,7 +198,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
             findings.refused.extend(unreached.held.iter().map(|turn| turn.object));
         }
         let group = groups.entry((certainty, lack.describe(backend))).or_insert_with(|| {
-            let (why, idle) = why_unreachable(case.stage, backend, lack, &mut findings.wanted);
+            let (why, idle) = why_unreachable(case.stage, backend, lack);
             Group { webhooks: Vec::new(), why, idle }
         });
         group.webhooks.push(unreached);
@@ -336,8 +336,7 @@ pub(super) fn tell_taken_down(case: &Case<'_>, findings: &mut [Finding]) {
                 (Some(snapshot.short_name(object)), facts.and_then(|facts| facts.service.as_ref()))
             }
         };
-        let (Some(what), Reach::Served { service, pods }) = (what, reach(case.stage, backend, &mut Needs::default()))
-        else {
+        let (Some(what), Reach::Served { service, pods }) = (what, reach(case.stage, backend)) else {
             continue;
         };
         let goes: Vec<ObjectId> = pods.into_iter().chain([service]).filter(|id| case.projection.goes(*id)).collect();

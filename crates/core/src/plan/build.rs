@@ -8,8 +8,8 @@ use crate::{
     model::ObjectId,
     server::Stored,
     simulate::{
-        Assumption, Blockers, Cause, Change, Effect, InitialListOrder, Open, Others, Refused, Request, SimContext,
-        Start, State, Uncertainty, World, begin, unfinished_by_sweep,
+        Assumption, Blockers, Cause, Change, Effect, InitialListOrder, Needs, Open, Others, Refused, Request,
+        SimContext, Start, State, Uncertainty, World, begin, unfinished_by_sweep,
     },
 };
 
@@ -21,11 +21,19 @@ use super::{
 
 /// Simulates a delete in the likeliest event order.
 pub fn plan(context: &SimContext<'_>, request: &Request) -> Plan {
-    let mut plan = likeliest(context, request);
-    add_side_effects(context, &mut plan);
-    add_second_end(context, &mut plan, |request| likeliest(context, request));
-    add_armed(context, &mut plan);
-    plan
+    complete(context, || {
+        let mut plan = likeliest(context, request);
+        add_side_effects(context, &mut plan);
+        add_second_end(context, &mut plan, |request| likeliest(context, request));
+        add_armed(context, &mut plan);
+        plan
+    })
+}
+
+/// A plan, with what it lacks.
+pub(super) fn complete(context: &SimContext<'_>, plan: impl FnOnce() -> Plan) -> Plan {
+    let (plan, needs) = context.noting(plan);
+    Plan { needs, ..plan }
 }
 
 /// The same without side effects and second end.
@@ -114,17 +122,13 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let mut assumptions = self.world.assumptions.clone();
         assumptions.extend(self.ignored_reactions(&outcomes));
         assumptions.extend(self.open.assumptions);
-        let healthy = self.world.met_obstacles().then(|| healthy.get_or_init(|| without_obstacles(context, &request)));
+        let healthy = self
+            .world
+            .met_obstacles()
+            .then(|| healthy.get_or_init(|| context.aside(|| without_obstacles(context, &request)).0));
         let obstacles = self.world.obstacles(healthy);
         let mut controllers = self.blockers.controllers().clone();
         controllers.add_provisioners(&self.world.unseen_provisioners);
-        let mut needs = self.world.needs.clone();
-        needs.add(&self.world.obstacle_needs);
-        // What decides whether something goes anyway counts, too.
-        if let Some(without_delete) = &self.without_delete {
-            needs.add(&without_delete.needs);
-            needs.add(&without_delete.obstacle_needs);
-        }
         let others = self.world.others.take().unwrap_or_default();
         controllers.add(&others.controllers);
         Plan {
@@ -147,7 +151,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             then: None,
             anyway,
             finished: others.finished,
-            needs,
+            needs: Needs::default(),
             steps: self.world.steps,
         }
     }
@@ -294,7 +298,7 @@ fn taken_along(world: &World<'_, '_>, request: &Request) -> FxHashSet<ObjectId> 
     add_beneath(&mut taken, targets.chain(&world.going_on).copied().collect());
     let mut reached: FxHashSet<ObjectId> = FxHashSet::default();
     let mut open = add_beneath(&mut reached, request.targets.clone());
-    let (blockers, _) = Blockers::now(context);
+    let (blockers, _) = context.aside(|| Blockers::now(context));
     let mut left: FxHashMap<ObjectId, usize> = FxHashMap::default();
     while let Some(object) = open.pop() {
         for waiter in blockers.waited_for_by(object) {

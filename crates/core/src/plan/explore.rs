@@ -31,7 +31,7 @@ use crate::simulate::{
 
 use super::{
     alternatives::{add_alternatives, same_ends},
-    build::{build_plan, likeliest},
+    build::{build_plan, complete, likeliest},
     outcome::{Outcome, Plan},
     side_effects::{add_armed, add_side_effects},
     then::add_second_end,
@@ -80,18 +80,20 @@ pub(super) const BUDGET: Budget = Budget {
 /// Plans a delete in several event orders. The outcomes are those of the likeliest order, with the alternatives of
 /// others.
 pub fn explore(context: &SimContext<'_>, request: &Request) -> Plan {
-    let mut plan = search(context, request, BUDGET);
-    add_side_effects(context, &mut plan);
-    match request.start {
-        Start::AtRest => {
-            add_second_end(context, &mut plan, |request| search(context, request, BUDGET));
-            add_armed(context, &mut plan);
+    complete(context, || {
+        let mut plan = search(context, request, BUDGET);
+        add_side_effects(context, &mut plan);
+        match request.start {
+            Start::AtRest => {
+                add_second_end(context, &mut plan, |request| search(context, request, BUDGET));
+                add_armed(context, &mut plan);
+            }
+            // What a sweep leaves is searched by the next one; until then, the likeliest order says enough.
+            Start::Sweep => add_second_end(context, &mut plan, |request| likeliest(context, request)),
+            Start::Restarted => {}
         }
-        // What a sweep leaves is searched by the next one; until then, the likeliest order says enough.
-        Start::Sweep => add_second_end(context, &mut plan, |request| likeliest(context, request)),
-        Start::Restarted => {}
-    }
-    plan
+        plan
+    })
 }
 
 /// The same without side effects.
@@ -203,7 +205,6 @@ impl Plan {
     fn add_part(&mut self, part: Plan) {
         self.add_finished(&part);
         self.orders += part.orders - 1;
-        self.needs.add(&part.needs);
         self.assumptions.extend(part.assumptions);
         self.ends.extend(part.ends);
         let searched = part.outcomes.into_iter().filter(|outcome| outcome.uncertain.is_some());
@@ -451,7 +452,6 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
         if world.out_of_bounds {
             return;
         }
-        self.main.needs.add(&world.needs);
         self.main.assumptions.extend(world.assumptions.iter().cloned());
         if !self.seen.insert(world.end_hash()) {
             return;
@@ -459,7 +459,6 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
         let other = build_plan(world, self.request, self.refused.clone(), &self.healthy);
         // It is built, kept, and compared with the others.
         self.spent += other.outcomes.len() as u64;
-        self.main.needs.add(&other.needs);
         self.main.assumptions.extend(other.assumptions.iter().cloned());
         self.main.add_finished(&other);
         if !same_ends(&self.main, &other) && !self.others.iter().any(|known| same_ends(known, &other)) {

@@ -69,7 +69,6 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
         go_on_without_obstacles(context, plan, &mut second);
     }
     let concerned = concerned(plan, &second);
-    plan.needs.add(&second.needs);
     plan.orders += second.orders;
     plan.steps += second.steps;
     plan.assumptions.extend(second.assumptions);
@@ -151,7 +150,6 @@ fn go_on_without_obstacles(context: &SimContext<'_>, plan: &Plan, second: &mut P
     let is_new = |finished: &Finished| further.contains(&finished.object) && !known.contains(&finished.object);
     second.finished.extend(mended.finished.into_iter().filter(is_new));
     second.controllers.add(&mended.controllers);
-    second.needs.add(&mended.needs);
     second.orders += mended.orders;
     second.steps += mended.steps;
     second.assumptions.extend(mended.assumptions);

@@ -22,7 +22,7 @@ mod volumes;
 use crate::{
     graph::OwnerGraph,
     model::{Coordinate, Gap, ObjectId, Reference, Rule, Snapshot},
-    simulate::{Assume, Liveness, Needs, SimContext, liveness::of_controller_manager},
+    simulate::{Assume, Liveness, SimContext, liveness::of_controller_manager},
 };
 
 pub use removal::{End, Freed, Held, Reason, Removal, Stays, When};
@@ -82,7 +82,7 @@ pub fn forecast(snapshot: &Snapshot, settings: &Settings, now: i64) -> Forecast 
 
 /// Why no controller manager seemed to run at this time, by the Lease of its leader.
 fn why_manager_away(context: &SimContext<'_>, at: i64) -> Option<String> {
-    match of_controller_manager(context, Some(at), &mut Needs::default()).1 {
+    match of_controller_manager(context, Some(at)).1 {
         Liveness::Away(why) => Some(why),
         _ => None,
     }

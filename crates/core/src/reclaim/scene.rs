@@ -9,9 +9,7 @@ use crate::{
         Gap, Object, ObjectId, Presence, Reference, ResourceId, Rule, Snapshot, Symbol,
         facts::{LabelSelector, PodFacts, ReclaimFacts},
     },
-    simulate::{
-        Assume, Controllers, Liveness, Needs, Operation, SimContext, State, World, controllers::provisioner_of,
-    },
+    simulate::{Assume, Controllers, Liveness, Operation, SimContext, State, World, controllers::provisioner_of},
     wording::count,
 };
 
@@ -33,7 +31,7 @@ impl<'a> Scene<'a> {
 
     /// Whether the provisioner of a volume is seen to run.
     pub(super) fn has_provisioner(&self, volume: ObjectId) -> bool {
-        let provisioner = provisioner_of(self.context, &mut Needs::default(), volume);
+        let provisioner = provisioner_of(self.context, volume);
         provisioner.is_some_and(|it| matches!(it.liveness, Liveness::Alive(_)))
     }
 

@@ -113,7 +113,7 @@ impl<'a> World<'_, 'a> {
     /// Notes that only a list says that an owner is absent.
     fn note_absence(&mut self, coordinate: Coordinate) {
         if !self.context.snapshot.was_looked_up(coordinate) {
-            self.needs.absences.insert(coordinate);
+            self.context.lacks(|needs| needs.absences.insert(coordinate));
         }
     }
 
@@ -121,7 +121,7 @@ impl<'a> World<'_, 'a> {
     fn look_up(&mut self, coordinate: Coordinate) -> Presence {
         let presence = self.context.snapshot.look_up(coordinate);
         if presence == Presence::Unknown {
-            self.needs.look_ups.insert(coordinate);
+            self.context.lacks(|needs| needs.look_ups.insert(coordinate));
         }
         presence
     }

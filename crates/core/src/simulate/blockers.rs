@@ -19,7 +19,6 @@ use super::{
     blocked_by::{definition_without_conversion, is_removed_by_controller_manager},
     context::{Assume, SimContext},
     controllers::{Controllers, FinalizerController, Question, RightsGone, finalizer_controller, may_be_named},
-    needs::Needs,
     obstacles::Operation,
     projection::Blockers,
     state::{BlockedBy, Kubelet, Liveness, State},
@@ -27,13 +26,12 @@ use super::{
 };
 
 impl Blockers {
-    /// Which objects wait for which now, before anything else happens, and what should be read to be certain. Whether
-    /// they will ever be removed is for [`super::Projection`] to predict: most blockers are about to go.
-    pub(crate) fn now(context: &SimContext<'_>) -> (Self, Needs) {
+    /// Which objects wait for which now, before anything else happens. Whether they will ever be removed is
+    /// for [`super::Projection`] to predict: most blockers are about to go.
+    pub(crate) fn now(context: &SimContext<'_>) -> Self {
         let mut world = World::at_rest(context);
         let terminating = context.snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id);
-        let blockers = Blockers::at_end_of(&mut world, &terminating.collect::<Vec<_>>());
-        (blockers, world.needs)
+        Blockers::at_end_of(&mut world, &terminating.collect::<Vec<_>>())
     }
 
     /// Inspects all touched objects that are terminating, these others, and everything they wait for.
@@ -172,7 +170,7 @@ fn inspect_terminating(
                     }
                     if !users.unread.is_empty() {
                         world.doubtful.insert(object);
-                        world.needs.evidence.extend(users.unread);
+                        world.context.lacks(|needs| needs.evidence.extend(users.unread));
                     }
                     if controller.name.is_some() && matches!(controller.liveness, Liveness::Unread(_)) {
                         world.doubtful.insert(object);
@@ -311,7 +309,7 @@ fn refused_dependents(world: &World<'_, '_>, object: ObjectId) -> Vec<ObjectId> 
 /// Asks for the conversion webhook of a CRD, so that what blocks can be named.
 fn read_conversion(world: &mut World<'_, '_>, definition: ObjectId) {
     if world.context.snapshot.facts.definition(definition).is_none() {
-        world.needs.facts.insert(definition);
+        world.needs_facts_of(definition);
     }
 }
 
@@ -360,7 +358,7 @@ fn controller_in_the_end(
     gone: &Gone<'_, '_>,
 ) -> Arc<FinalizerController> {
     let question = Question { object, finalizer, exact: false };
-    let mut controller = finalizer_controller(world.context, &mut world.needs, &question);
+    let mut controller = finalizer_controller(world.context, &question);
     let snapshot = world.context.snapshot;
     let namespace = snapshot.object(object).namespace;
     if is_namespace_terminating(world, namespace) {
@@ -381,12 +379,12 @@ fn controller_in_the_end(
         let is_alive = matches!(controller.liveness, Liveness::Alive(_));
         if is_alive || !workloads.is_empty() && matches!(controller.liveness, Liveness::Unknown(_)) {
             let may_act = is_alive == is_known;
-            let taken = gone.rights.taken(&mut world.needs.evidence, workloads, object).filter(|_| may_act);
+            let taken = gone.rights.taken(workloads, object).filter(|_| may_act);
             if let Some(taken) = taken {
                 return Arc::new(taken.from(snapshot, &controller));
             }
             if gone.may_be_named {
-                world.context.read_what_it_names(&mut world.needs, object, finalizer);
+                world.context.read_what_it_names(object, finalizer);
             }
             let is_leaving =
                 |id: ObjectId| !was_leaving(&id) && world.stored(id).is_none_or(|stored| stored.terminating);
@@ -453,7 +451,7 @@ fn state_of_pod(world: &mut World<'_, '_>, pod: ObjectId) -> State {
             Some(facts) if facts.seconds_after_finished.is_some() => State::Waiting,
             Some(_) => State::Stuck,
             None => {
-                world.needs.facts.insert(controller);
+                world.needs_facts_of(controller);
                 State::Unknown
             }
         },

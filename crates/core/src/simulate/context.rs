@@ -1,6 +1,6 @@
 //! What all simulations on one snapshot share, and look up in it.
 
-use std::sync::OnceLock;
+use std::{cell::RefCell, sync::OnceLock};
 
 use rustc_hash::FxHashMap;
 
@@ -75,14 +75,17 @@ pub struct SimContext<'a> {
     pub(super) adopters: OnceLock<AdopterIndex>,
     managed_apis: OnceLock<ManagedApis>,
     /// What comes of everything if nothing is deleted: now, and once all others have done their part.
-    pub(super) present: OnceLock<Projection>,
-    pub(super) later: OnceLock<Projection>,
+    pub(super) present: OnceLock<(Projection, Needs)>,
+    pub(super) later: OnceLock<(Projection, Needs)>,
     /// What is Terminating, and keeps a finalizer as long as others use it (R9.40).
     pub(super) kept_by_users: OnceLock<Vec<(ObjectId, Keepers)>>,
     /// When the controller manager last made or changed an object, in Unix seconds.
     pub(super) manager_acted: OnceLock<Option<i64>>,
     /// By kind, an object on which a controller should have acted by now, and hasn't.
     pub(super) unattended: OnceLock<(FxHashMap<ResourceId, ObjectId>, Needs)>,
+    /// What the answers on this snapshot lack. It is with the context, and not with who answers, so that nothing is lost
+    /// on the way to who asks.
+    pub(super) noted: RefCell<Needs>,
 }
 
 impl<'a> SimContext<'a> {
@@ -113,6 +116,7 @@ impl<'a> SimContext<'a> {
             kept_by_users: OnceLock::new(),
             manager_acted: OnceLock::new(),
             unattended: OnceLock::new(),
+            noted: RefCell::default(),
         }
     }
 

@@ -13,7 +13,6 @@ use crate::{
 use super::{
     context::SimContext,
     doubt::{ACTS_WITHIN, ManagerDoubt},
-    needs::Needs,
     state::Liveness,
     turns::overdue_turn,
 };
@@ -44,15 +43,9 @@ fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {
 }
 
 /// Whether the holder of a Lease is alive at this time.
-pub(crate) fn of_lease(
-    context: &SimContext<'_>,
-    needs: &mut Needs,
-    lease: ObjectId,
-    now: Option<i64>,
-    what: &str,
-) -> Liveness {
+pub(crate) fn of_lease(context: &SimContext<'_>, lease: ObjectId, now: Option<i64>, what: &str) -> Liveness {
     let Some(facts) = context.snapshot.facts.lease(lease) else {
-        needs.evidence.insert(lease);
+        context.lacks(|needs| needs.evidence.insert(lease));
         return Liveness::Unread(format!("{what} could not be read"));
     };
     lease_says(facts, now, what)
@@ -69,11 +62,7 @@ pub(crate) fn may_be_taken_over(context: &SimContext<'_>, now: Option<i64>) -> b
 }
 
 /// The controller manager, by the Lease of its leader. Without leader election, nobody renews one that is left.
-pub(crate) fn of_controller_manager(
-    context: &SimContext<'_>,
-    now: Option<i64>,
-    needs: &mut Needs,
-) -> (Option<ObjectId>, Liveness) {
+pub(crate) fn of_controller_manager(context: &SimContext<'_>, now: Option<i64>) -> (Option<ObjectId>, Liveness) {
     let snapshot = context.snapshot;
     let named = |leases| snapshot.look_up_named(leases, "kube-system", "kube-controller-manager").object();
     // A controller manager without a Lease may run: that none was listed isn't worth another look.
@@ -82,7 +71,7 @@ pub(crate) fn of_controller_manager(
     };
     let what = "kube-controller-manager's lease";
     let Some(facts) = snapshot.facts.lease(lease) else {
-        needs.facts.insert(lease);
+        context.lacks(|needs| needs.facts.insert(lease));
         return (Some(lease), Liveness::Unread(format!("{what} could not be read")));
     };
     let liveness = match (lease_says(facts, now, what), end_of(facts)) {
@@ -110,11 +99,11 @@ impl SimContext<'_> {
     }
 
     /// By kind, an object on which its controller should have acted minutes ago, and hasn't: that controller of the
-    /// manager may be switched off. And what should be read to know that.
-    pub(super) fn unattended(&self) -> &(FxHashMap<ResourceId, ObjectId>, Needs) {
-        self.unattended.get_or_init(|| {
+    /// manager may be switched off.
+    pub(super) fn unattended(&self) -> &FxHashMap<ResourceId, ObjectId> {
+        self.once(&self.unattended, || {
             let (snapshot, built_in) = (self.snapshot, &self.built_in);
-            let (mut found, mut needs) = (FxHashMap::default(), Needs::default());
+            let mut found = FxHashMap::default();
             // These have dependents once their controller has seen them; others may have ended.
             let always = [built_in.deployments, built_in.stateful_sets, built_in.daemon_sets];
             for kind in always.into_iter().chain([built_in.replica_sets, built_in.jobs]).flatten() {
@@ -129,12 +118,12 @@ impl SimContext<'_> {
                     match snapshot.facts.get(*id) {
                         Some(Fact::Workload(WorkloadFacts { unattended: true, .. }))
                         | Some(Fact::Job(JobFacts { unattended: true, .. })) => _ = found.entry(kind).or_insert(*id),
-                        None if always.contains(&Some(kind)) => _ = needs.evidence.insert(*id),
+                        None if always.contains(&Some(kind)) => _ = self.lacks(|needs| needs.evidence.insert(*id)),
                         _ => {}
                     }
                 }
             }
-            (found, needs)
+            found
         })
     }
 
@@ -154,7 +143,6 @@ pub(crate) fn look_up_named(
     context: &SimContext<'_>,
     resource: Option<ResourceId>,
     (namespace, name): (&str, &str),
-    needs: &mut Needs,
 ) -> Presence {
     let snapshot = context.snapshot;
     let Some(resource) = resource else { return Presence::Unknown };
@@ -164,7 +152,7 @@ pub(crate) fn look_up_named(
     };
     let presence = snapshot.look_up(coordinate);
     if presence == Presence::Absent && !snapshot.was_looked_up(coordinate) {
-        needs.missing.insert(coordinate);
+        context.lacks(|needs| needs.missing.insert(coordinate));
     }
     presence
 }

@@ -1,10 +1,12 @@
 //! What should be read to be certain.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::OnceLock};
 
 use rustc_hash::FxHashSet;
 
 use crate::model::{Coordinate, ObjectId};
+
+use super::context::SimContext;
 
 /// What should be read to be certain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,5 +61,42 @@ impl Needs {
     /// Whether everything that mattered was read, apart from absences to confirm.
     pub fn is_empty(&self) -> bool {
         self.look_ups.is_empty() && self.facts.is_empty()
+    }
+}
+
+impl SimContext<'_> {
+    /// Notes what should be read for the answer that is being given.
+    pub(crate) fn lacks<T>(&self, note: impl FnOnce(&mut Needs) -> T) -> T {
+        let mut needs = self.noted.take();
+        let noted = note(&mut needs);
+        let meanwhile = self.noted.replace(needs);
+        self.noted.borrow_mut().add(&meanwhile);
+        noted
+    }
+
+    /// An answer, and what it lacks. The answer of which it is a part lacks that, too.
+    pub fn noting<T>(&self, answer: impl FnOnce() -> T) -> (T, Needs) {
+        let (answer, needs) = self.aside(answer);
+        self.noted.borrow_mut().add(&needs);
+        (answer, needs)
+    }
+
+    /// An answer, and what it lacks, if that is of no account for the answer of which it is a part, or not yet.
+    pub(crate) fn aside<T>(&self, answer: impl FnOnce() -> T) -> (T, Needs) {
+        let whole = self.noted.take();
+        let answer = answer();
+        (answer, self.noted.replace(whole))
+    }
+
+    /// An answer that is given once. Whoever asks for it again lacks the same.
+    pub(crate) fn once<'c, T>(&self, given: &'c OnceLock<(T, Needs)>, answer: impl FnOnce() -> T) -> &'c T {
+        let (answer, needs) = given.get_or_init(|| self.aside(answer));
+        self.lacks(|whole| whole.add(needs));
+        answer
+    }
+
+    /// What all answers lacked so far.
+    pub fn needs(&self) -> Needs {
+        self.noted.borrow().clone()
     }
 }

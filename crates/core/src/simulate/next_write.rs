@@ -9,7 +9,7 @@ use crate::{
     server::{Patch, Propagation, Stored},
 };
 
-use super::{context::SimContext, needs::Needs, world::World};
+use super::{context::SimContext, world::World};
 
 /// The first write of an examination.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,11 +54,11 @@ pub enum NoAction {
 }
 
 impl Next {
-    /// The collector's next write to an object, and what should be read to be certain.
-    pub fn of(context: &SimContext<'_>, object: ObjectId) -> (Next, Needs) {
+    /// The collector's next write to an object.
+    pub fn of(context: &SimContext<'_>, object: ObjectId) -> Next {
         let mut world = World::at_rest(context);
         let next = first_write(&mut world, object);
-        (next, world.needs)
+        next
     }
 
     /// Whether the collector writes anything.

@@ -10,7 +10,7 @@ use crate::{
 fn next<const N: usize>(world: World, objects: [ObjectId; N]) -> [Next; N] {
     let (snapshot, graph) = world.build();
     let context = SimContext::new(&snapshot, &graph, Assume::None);
-    objects.map(|object| Next::of(&context, object).0)
+    objects.map(|object| Next::of(&context, object))
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl Open {
 /// of which dependents may be `hidden`, their dependents, whatever waits for them, and the Namespace or CRD that they
 /// block.
 pub(crate) fn unread_objects(world: &World<'_, '_>, blockers: &Blockers, hidden: Vec<ObjectId>) -> FxHashSet<ObjectId> {
-    let open = world.doubtful.iter().chain(&world.needs.facts).copied().chain(hidden).collect();
+    let open = world.doubtful.iter().chain(&world.unread).copied().chain(hidden).collect();
     affected_by(world, blockers, &FxHashSet::default(), open)
 }
 
@@ -147,7 +147,7 @@ fn resting_on_the_manager(
             Cause::KnownFinalizer(of) if context.snapshot.text(*of) == TRACKING => context.built_in.jobs,
             _ => None,
         };
-        context.unattended().0.get(&kind?).map(|id| ManagerDoubt::Unattended(*id))
+        context.unattended().get(&kind?).map(|id| ManagerDoubt::Unattended(*id))
     };
     let doubted = |cause: &Cause| match obstacles.doubt {
         Some(doubt) if matches!(cause, Cause::Collector(_)) => Some(doubt),

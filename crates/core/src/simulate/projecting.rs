@@ -85,8 +85,6 @@ impl Projection {
         let undeleted = still_there().filter(|(_, refused)| refused.operation.deletes()).map(|(id, _)| *id).collect();
         let mut taken_down = world.obstacles(None);
         taken_down.retain(|obstacle| obstacle.taken_down);
-        let mut needs = world.needs;
-        needs.add(&world.obstacle_needs);
         let others = world.others.take().unwrap_or_default();
         let mut inventories: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
         for change in &world.log {
@@ -103,7 +101,6 @@ impl Projection {
             inventories,
             taken_down,
             log: world.log,
-            needs,
             others,
         }
     }
@@ -113,13 +110,13 @@ impl SimContext<'_> {
     /// What comes of everything in this cluster if nothing is deleted, and nobody mends what is in the way. Simulated
     /// once.
     pub(crate) fn present(&self) -> &Projection {
-        self.present.get_or_init(|| Projection::of(self))
+        self.once(&self.present, || Projection::of(self))
     }
 
     /// What comes of everything in this cluster if nothing is deleted, once all others have done their part: finalizers
     /// of operators, kubelets (R9.37). Simulated once.
     pub fn later(&self) -> &Projection {
-        self.later.get_or_init(|| Projection::once_others_finish(self, true))
+        self.once(&self.later, || Projection::once_others_finish(self, true))
     }
 }
 

@@ -10,7 +10,6 @@ use super::{
     Change,
     actors::Others,
     controllers::Controllers,
-    needs::Needs,
     obstacles::Obstacle,
     outcome::OutcomeKind,
     state::{BlockedBy, State},
@@ -88,8 +87,6 @@ pub struct Projection {
     pub taken_down: Vec<Obstacle>,
     /// Every write, in order.
     pub log: Vec<Change>,
-    /// What should be read to be certain.
-    pub needs: Needs,
     /// What others have done; nothing unless they are played.
     pub others: Others,
 }

@@ -16,7 +16,6 @@ use super::{
     built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS},
     context::SimContext,
     controllers::is_unseen,
-    needs::Needs,
     obstacles::Refusal,
 };
 
@@ -106,20 +105,11 @@ pub(crate) struct Recreators<'b, 'a, E> {
     pods: RefCell<FxHashMap<ObjectId, (i64, i64)>>,
     /// See [`Self::first_unready`].
     unready: RefCell<FxHashMap<ObjectId, Option<i64>>>,
-    /// What should be read to be certain.
-    pub needs: RefCell<Needs>,
 }
 
 impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
     pub(crate) fn new(context: &'b SimContext<'a>, end: &'b E) -> Self {
-        Recreators {
-            context,
-            end,
-            known: RefCell::default(),
-            pods: RefCell::default(),
-            unready: RefCell::default(),
-            needs: RefCell::default(),
-        }
+        Recreators { context, end, known: RefCell::default(), pods: RefCell::default(), unready: RefCell::default() }
     }
 
     fn object(&self, id: ObjectId) -> &Object {
@@ -177,7 +167,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
                 && self.context.snapshot.facts.workload(controller).is_none()
                 && self.has_replicas(controller)
             {
-                self.needs.borrow_mut().facts.insert(controller);
+                self.context.lacks(|needs| needs.facts.insert(controller));
             }
             if let Some(recreator) = &mut found
                 && let Some(worst) = Recreation::worst([recreator.recreation, recreation].into_iter())
@@ -292,7 +282,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
     fn applies(&self, by: ObjectId, object: ObjectId) -> Option<Recreation> {
         let snapshot = self.context.snapshot;
         let Some(facts) = snapshot.facts.policy(by) else {
-            self.needs.borrow_mut().facts.insert(by);
+            self.context.lacks(|needs| needs.facts.insert(by));
             return Some(Recreation::Possible);
         };
         let resource = self.resource(by);
@@ -311,7 +301,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             // One of its annotations may also mean that Flux no longer applies it.
             true if policy == Policy::Kustomization && spared.by(policy) => Some(Recreation::Possible),
             true if let Some(finalizer) = policy.finalizer_of_applier()
-                && is_unseen(self.context, &mut self.needs.borrow_mut(), by, finalizer) =>
+                && is_unseen(self.context, by, finalizer) =>
             {
                 Some(Recreation::Possible)
             }
@@ -410,8 +400,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
 
     /// Whether the controller of this kind doesn't act on another object of it, where it should have by now.
     fn may_be_off(&self, controller: ObjectId) -> bool {
-        let (unattended, needs) = self.context.unattended();
-        self.needs.borrow_mut().add(needs);
+        let unattended = self.context.unattended();
         unattended.contains_key(&self.object(controller).resource)
     }
 
@@ -433,12 +422,12 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
                 },
                 Presence::Absent => {
                     if !snapshot.was_looked_up(at) {
-                        self.needs.borrow_mut().missing.insert(at);
+                        self.context.lacks(|needs| needs.missing.insert(at));
                     }
                     Some(Recreation::Refused(Refusal::Missing(at)))
                 }
                 Presence::Unknown => {
-                    self.needs.borrow_mut().look_ups.insert(at);
+                    self.context.lacks(|needs| needs.look_ups.insert(at));
                     None
                 }
             }
@@ -471,7 +460,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
                 }
                 Some(_) => {}
                 None => {
-                    self.needs.borrow_mut().facts.insert(*id);
+                    self.context.lacks(|needs| needs.facts.insert(*id));
                 }
             }
         }
@@ -490,7 +479,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         match snapshot.facts.namespace(namespace) {
             Some(facts) => facts.enforced_since > self.object(pod).created.get(),
             None => {
-                self.needs.borrow_mut().facts.insert(namespace);
+                self.context.lacks(|needs| needs.facts.insert(namespace));
                 false
             }
         }
@@ -578,7 +567,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             let leaving = leaving.into_iter().filter(|pod| self.is_held(*pod));
             let pods = left.into_iter();
             let (read, unread): (Vec<ObjectId>, Vec<ObjectId>) = pods.partition(|pod| facts(*pod).is_some());
-            self.needs.borrow_mut().facts.extend(&unread);
+            self.context.lacks(|needs| needs.facts.extend(&unread));
             let is_ready = |pod: ObjectId| facts(pod).is_some_and(PodFacts::is_ready);
             let unready = read.into_iter().filter(|pod| !is_ready(*pod)).chain(unread).chain(leaving);
             unready.filter_map(|pod| self.ordinal(pod)).min()
@@ -599,7 +588,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         let context = self.context;
         let snapshot = context.snapshot;
         let Some(facts) = snapshot.facts.pod(pod) else {
-            self.needs.borrow_mut().facts.insert(pod);
+            self.context.lacks(|needs| needs.facts.insert(pod));
             return false;
         };
         let (Some(node), Some(resource)) = (&facts.node, context.built_in.nodes) else { return false };
@@ -629,7 +618,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         let revision = |id: ObjectId| {
             let facts = context.snapshot.facts.workload(id);
             if facts.is_none() && self.end.survival(deployment) != Survival::Removed {
-                self.needs.borrow_mut().facts.insert(id);
+                self.context.lacks(|needs| needs.facts.insert(id));
             }
             facts?.revision
         };
@@ -652,7 +641,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         }
         let facts = self.context.snapshot.facts.workload(controller);
         if facts.is_none() {
-            self.needs.borrow_mut().facts.insert(controller);
+            self.context.lacks(|needs| needs.facts.insert(controller));
         }
         facts.is_some_and(|facts| facts.paused)
     }
@@ -669,7 +658,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
     fn selects_nothing(&self, service: ObjectId) -> bool {
         let facts = self.context.snapshot.facts.service(service);
         if facts.is_none() && self.end.survival(service) != Survival::Removed {
-            self.needs.borrow_mut().facts.insert(service);
+            self.context.lacks(|needs| needs.facts.insert(service));
         }
         facts.is_some_and(|facts| !facts.selects)
     }

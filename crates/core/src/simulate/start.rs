@@ -172,7 +172,7 @@ impl<'s, 'a> World<'s, 'a> {
         let contents: Vec<ObjectId> =
             leaving.iter().flat_map(|object| context.contents(*object)).copied().filter(is_leaving).collect();
         leaving.extend(contents);
-        let beneath = Blockers::beneath(&mut World::at_rest(context), leaving).objects();
+        let (beneath, _) = context.aside(|| Blockers::beneath(&mut World::at_rest(context), leaving).objects());
         self.going_on = beneath.into_iter().filter(is_leaving).collect();
         let mut going_on: Vec<ObjectId> = self.going_on.iter().copied().collect();
         going_on.sort_unstable();

@@ -20,7 +20,6 @@ use super::{
     cause::{Cause, Change, Effect},
     context::SimContext,
     controllers::FinalizerController,
-    needs::Needs,
     obstacles::{Operation, Reach, RefusedWrite},
     request::{Cut, WriteScope},
 };
@@ -65,8 +64,6 @@ pub struct World<'s, 'a> {
     pub(crate) adoptions: Adoptions,
     /// Objects whose updates a policy may change.
     pub(crate) updates_may_be_changed: FxHashSet<ObjectId>,
-    /// What must be read to know the obstacles.
-    pub(crate) obstacle_needs: Needs,
     /// Cuts that the user has yet to make, before the first DELETE.
     pub cuts: VecDeque<Cut>,
     /// DELETEs that the user has yet to send, in this order.
@@ -92,7 +89,8 @@ pub struct World<'s, 'a> {
     /// that their instances can't be deleted.
     pub freed: FxHashSet<ObjectId>,
     pub log: Vec<Change>,
-    pub needs: Needs,
+    /// Objects whose facts decide something and were not read.
+    pub(crate) unread: FxHashSet<ObjectId>,
     pub assumptions: BTreeSet<Assumption>,
     /// Objects with an examination that ended because something could not be read.
     pub doubtful: FxHashSet<ObjectId>,
@@ -110,6 +108,9 @@ impl<'s, 'a> World<'s, 'a> {
 
     /// A world without events, with this collector.
     pub fn with_collector(context: &'s SimContext<'a>, collector: Collector<'a>) -> Self {
+        if let Some(obstacles) = &context.obstacles {
+            context.lacks(|needs| needs.add(&obstacles.needs));
+        }
         World {
             context,
             store: FxHashMap::default(),
@@ -127,7 +128,6 @@ impl<'s, 'a> World<'s, 'a> {
             updates_may_be_refused: FxHashSet::default(),
             adoptions: Adoptions::default(),
             updates_may_be_changed: FxHashSet::default(),
-            obstacle_needs: context.obstacles.as_ref().map(|obstacles| obstacles.needs.clone()).unwrap_or_default(),
             cuts: VecDeque::new(),
             requests: VecDeque::new(),
             events: VecDeque::new(),
@@ -141,7 +141,7 @@ impl<'s, 'a> World<'s, 'a> {
             tried_again: FxHashSet::default(),
             freed: FxHashSet::default(),
             log: Vec::new(),
-            needs: Needs::default(),
+            unread: FxHashSet::default(),
             assumptions: BTreeSet::new(),
             doubtful: FxHashSet::default(),
             steps: 0,
@@ -202,7 +202,7 @@ impl<'s, 'a> World<'s, 'a> {
         let second = rules.own_delete == OwnDelete::Namespace && stored.terminating;
         let unknown_spec = second && self.context.snapshot.facts.namespace(object).is_none();
         if starts_grace && facts.is_none() || unknown_spec {
-            self.needs.facts.insert(object);
+            self.needs_facts_of(object);
         }
         let uid = self.context.snapshot.object(object).uid;
         let answer = server::delete(&stored, uid, rules, facts, self.held_by_spec(object), options);
@@ -230,6 +230,12 @@ impl<'s, 'a> World<'s, 'a> {
             PatchAnswer::Unchanged | PatchAnswer::Conflict | PatchAnswer::Invalid => {}
         }
         Some(answer)
+    }
+
+    /// Notes that the facts of an object decide this course, and were not read.
+    pub(crate) fn needs_facts_of(&mut self, object: ObjectId) {
+        self.unread.insert(object);
+        self.context.lacks(|needs| needs.facts.insert(object));
     }
 
     /// Whether the user has requests left to send.

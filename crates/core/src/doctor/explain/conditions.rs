@@ -451,7 +451,6 @@ impl Explainer<'_, '_> {
     /// What a delete would do; `None` if the API server refuses it.
     fn planned(&mut self, request: &Request) -> Option<Plan> {
         let plan = plan(self.case.stage, request);
-        self.wanted.add(&plan.needs);
         plan.refused.is_empty().then_some(plan)
     }
 
@@ -475,7 +474,6 @@ impl Explainer<'_, '_> {
 
     /// The outcome of an object in another projection.
     fn then_in(&mut self, object: ObjectId, projection: &Projection) -> ConditionOutcome {
-        self.wanted.add(&projection.needs);
         if projection.uncertain(object) {
             return ConditionOutcome::Unknown;
         }

@@ -11,8 +11,7 @@ use crate::{
     plan::{Because, OutcomeKind, because},
     server::{Propagation, kinds::protected},
     simulate::{
-        Act, BlockedBy, Blockers, Cause, Change, Controllers, Effect, Finished, Needs, Next, Projection, State,
-        Uncertainty,
+        Act, BlockedBy, Blockers, Cause, Change, Controllers, Effect, Finished, Next, Projection, State, Uncertainty,
     },
 };
 
@@ -31,7 +30,6 @@ pub(super) struct Explainer<'c, 'a> {
     pub(super) later_causes: FxHashMap<ObjectId, Vec<Cause>>,
     /// What has been Terminating for so short a time that a controller that isn't known may be working on it.
     pub(super) young: FxHashSet<ObjectId>,
-    pub(super) wanted: Needs,
 }
 
 /// The outcome of an object.
@@ -170,7 +168,7 @@ impl Explainer<'_, '_> {
         } else {
             [vec![object], self.case.goes_below(&[object])].concat()
         };
-        Losses::of(self.case, &mut self.wanted, released).told(self.case, is_certain)
+        Losses::of(self.case, released).told(self.case, is_certain)
     }
 
     /// What follows for an object that stays.
@@ -197,7 +195,7 @@ impl Explainer<'_, '_> {
         let holders = if waits_for.is_empty() { later.holders(object) } else { &[] };
         let held_by = own.map_or(holders, |own| &own.blockers).to_vec();
         let stays = !held_by.is_empty() || !waits_for.is_empty();
-        let lost = Losses::of(self.case, &mut self.wanted, [object]).told(self.case, certain && !stays);
+        let lost = Losses::of(self.case, [object]).told(self.case, certain && !stays);
         let acts = once.iter().flat_map(|finished| finished.acts(self.case.snapshot(), &controllers)).collect();
         let (outcome, data_lost) =
             (if stays { OutcomeKind::Terminating } else { OutcomeKind::Deleted }, !lost.is_empty());

@@ -9,7 +9,7 @@ use crate::{
     },
     server::OwnDelete,
     simulate::{
-        Liveness, Needs,
+        Liveness,
         controllers::{Question, finalizer_controller},
         left_by_job_controller, managed_by_another, says_why,
     },
@@ -47,7 +47,7 @@ impl Explainer<'_, '_> {
     /// The finalizers of an object, in order.
     pub(super) fn finalizers(&mut self, object: ObjectId) -> Vec<FinalizerStory> {
         let finalizers = &self.case.snapshot().object(object).finalizers;
-        finalizers.iter().map(|finalizer| story(self.case, &mut self.wanted, object, *finalizer)).collect()
+        finalizers.iter().map(|finalizer| story(self.case, object, *finalizer)).collect()
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn remover(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> R
 
 /// Who removes a finalizer, in words; if that is unknown, who set it. Facts that are still to be read are added to
 /// `wanted`.
-pub(super) fn story(case: &Case<'_>, wanted: &mut Needs, object: ObjectId, finalizer: Symbol) -> FinalizerStory {
+pub(super) fn story(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> FinalizerStory {
     let by = remover(case, object, finalizer);
     let message = match by {
         Remover::Collector if !case.snapshot().object(object).terminating() => {
@@ -94,7 +94,7 @@ pub(super) fn story(case: &Case<'_>, wanted: &mut Needs, object: ObjectId, final
         Remover::Known(by) => format!("{by} removes it"),
         Remover::AddOn(_) | Remover::Unknown => {
             let question = Question { object, finalizer, exact: true };
-            let controller = finalizer_controller(case.stage, wanted, &question);
+            let controller = finalizer_controller(case.stage, &question);
             let removes = match by {
                 Remover::AddOn(by) if !case.snapshot().object(object).terminating() => {
                     format!("{by} would have to remove it; {}", controller.story())

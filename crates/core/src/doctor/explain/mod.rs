@@ -125,11 +125,9 @@ impl Explanation {
 /// Explains each of these objects. Of the `findings`, which are from [`super::diagnose`], each is attached to the
 /// objects that it concerns.
 pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> Explained {
-    let (now, needs) = Blockers::now(case.stage);
+    let now = Blockers::now(case.stage);
     let is_held = !case.projection.left().is_empty();
     let later = is_held.then(|| case.stage.later());
-    let mut wanted = later.map(|later| later.needs.clone()).unwrap_or_default();
-    wanted.add(&case.projection.needs);
     let mut later_causes: FxHashMap<ObjectId, Vec<Cause>> = FxHashMap::default();
     for change in later.iter().flat_map(|later| &later.log).filter(|change| deletes(change)) {
         later_causes.entry(change.object).or_default().push(change.cause.clone());
@@ -140,10 +138,9 @@ pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> E
     };
     let warned = findings.iter().filter(is_warning).flat_map(|finding| finding.objects.iter().copied());
     let young = warned.filter(|object| may_be_at_work(case, *object)).collect();
-    let mut teller = Explainer { case, now, later, unmended: OnceCell::new(), later_causes, young, wanted };
-    teller.wanted.add(&needs);
+    let mut teller = Explainer { case, now, later, unmended: OnceCell::new(), later_causes, young };
     let explanations: Vec<Explanation> = objects.iter().map(|object| teller.tell(*object, findings)).collect();
-    let mut wanted = teller.wanted;
+    let mut wanted = case.stage.needs();
     needed::narrow(case, &mut wanted, explanations.iter().flat_map(Explanation::spoken_of));
     Explained { explanations, wanted }
 }
@@ -184,7 +181,7 @@ impl Explainer<'_, '_> {
         let waited_for_by = self.waited_for_by(object);
         let found = snapshot.object(object);
         let above = waited_for_by.iter().copied().filter(|_| !found.terminating());
-        let lost_above = Losses::of(self.case, &mut self.wanted, above).told(self.case, false);
+        let lost_above = Losses::of(self.case, above).told(self.case, false);
         let deleted = found.deleted.get().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
         Explanation {
             object,

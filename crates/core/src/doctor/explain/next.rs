@@ -137,8 +137,7 @@ impl Attention {
 
 impl Explainer<'_, '_> {
     pub(super) fn next(&mut self, object: ObjectId) -> NextStory {
-        let (mut next, needs) = Next::of(self.case.stage, object);
-        self.wanted.add(&needs);
+        let mut next = Next::of(self.case.stage, object);
         if let Next::WaitForDependents(blocking) = &mut next {
             // Dependents that are never deleted come first.
             let all: FxHashSet<ObjectId> = blocking.iter().copied().collect();

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     model::{ObjectId, Symbol, facts::CONTENT_FAILURE},
     server::kinds::protected,
-    simulate::{BlockedBy, Needs, Next, NoAction, State, foreign_spec_finalizers},
+    simulate::{BlockedBy, Next, NoAction, State, foreign_spec_finalizers},
 };
 
 use super::{Case, Explainer, FinalState, finalizers};
@@ -213,7 +213,7 @@ impl Explainer<'_, '_> {
     /// Why an object isn't deleted by itself.
     fn why(&mut self, object: ObjectId) -> String {
         let holders = self.holders(object);
-        let held = holders.into_iter().filter_map(|holder| holds(self.case, &mut self.wanted, object, holder));
+        let held = holders.into_iter().filter_map(|holder| holds(self.case, object, holder));
         let held: Vec<String> = held.collect();
         if !held.is_empty() {
             return first_few(held);
@@ -229,7 +229,7 @@ impl Explainer<'_, '_> {
         }
         let owners = &self.case.snapshot().object(object).owners;
         let at = |place: usize| owners.get(place).map(|reference| self.case.reference(reference)).unwrap_or_default();
-        match Next::of(self.case.stage, object).0 {
+        match Next::of(self.case.stage, object) {
             Next::Nothing(NoAction::Unmappable(place)) => {
                 format!("the collector fails on it: the kind of its owner {} is not served", at(place))
             }
@@ -267,7 +267,7 @@ impl Explainer<'_, '_> {
             false => format!("it is deleted after {}: {refuses}", case.name(first, Some(object))),
         };
         for finalizer in found.finalizers.iter().copied().filter(|finalizer| !finalizer.is_collectors_finalizer()) {
-            let story = finalizers::story(case, &mut self.wanted, object, finalizer);
+            let story = finalizers::story(case, object, finalizer);
             why.push_str(&format!("; then finalizer {}: {}", snapshot.text(finalizer), story.message));
         }
         Some(why)
@@ -300,7 +300,7 @@ fn first_few(mut held: Vec<String>) -> String {
 }
 
 /// What one blocker means for the object that it blocks.
-fn holds(case: &Case<'_>, wanted: &mut Needs, object: ObjectId, holder: BlockedBy) -> Option<String> {
+fn holds(case: &Case<'_>, object: ObjectId, holder: BlockedBy) -> Option<String> {
     let snapshot = case.snapshot();
     Some(match holder {
         BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN) => {
@@ -313,7 +313,7 @@ fn holds(case: &Case<'_>, wanted: &mut Needs, object: ObjectId, holder: BlockedB
             }
         }
         BlockedBy::Finalizer(finalizer) => {
-            let story = finalizers::story(case, wanted, object, finalizer);
+            let story = finalizers::story(case, object, finalizer);
             format!("finalizer {}: {}", snapshot.text(finalizer), story.message)
         }
         BlockedBy::Kubelet(_) => {

@@ -52,8 +52,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
     }
     let mut claims: Vec<ObjectId> = used.keys().copied().collect();
     claims.sort_unstable();
-    let (effects, needs) = effects_of(case.stage, &claims);
-    findings.wanted.add(&needs);
+    let effects = effects_of(case.stage, &claims);
     let mut groups: BTreeMap<(bool, bool, String), Group> = BTreeMap::new();
     let stays = |pod: &ObjectId| stays(case, *pod);
     for effect in effects {

@@ -26,7 +26,7 @@ use crate::{
     plan::{OutsideEffect, effects_of},
     server::OwnDelete,
     simulate::{
-        Cause, FinalizerController, Liveness, Needs, OVERDUE, Projection, State,
+        Cause, FinalizerController, Liveness, OVERDUE, Projection, State,
         controllers::{Paused, Question, are_all_read, finalizer_controller},
         is_removed_by_controller_manager,
         liveness::of_controller_manager,
@@ -57,7 +57,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, causes: &[(ObjectId, St
         if case.fresh.contains(&id) || !concern.includes(id) {
             continue;
         }
-        let holds = holds(case, findings, id, roots.contains(&id));
+        let holds = holds(case, id, roots.contains(&id));
         if holds.is_empty() {
             continue;
         }
@@ -80,7 +80,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, causes: &[(ObjectId, St
 }
 
 /// The finalizers of an object that block it, and who should remove them.
-fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root: bool) -> Vec<Hold> {
+fn holds(case: &Case<'_>, id: ObjectId, is_root: bool) -> Vec<Hold> {
     let snapshot = case.snapshot();
     let object = snapshot.object(id);
     let resource = snapshot.resources.get(object.resource);
@@ -102,7 +102,7 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
             }
             // A finalizer that a built-in controller removes is no problem, unless that is away or takes very long.
             let manager = is_removed_by_controller_manager(known.finalizer)
-                .then(|| of_controller_manager(case.stage, case.now, &mut findings.wanted).1);
+                .then(|| of_controller_manager(case.stage, case.now).1);
             let (liveness, is_overdue) = match manager {
                 Some(Liveness::Away(why)) => (Liveness::Away(why), case.live),
                 _ => (Liveness::Unknown(format!("{} removes it", known.by)), false),
@@ -113,7 +113,7 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
             holds.extend(slow.then(|| (finalizer, Arc::new(controller))));
         } else if is_root {
             let question = Question { object: id, finalizer, exact: true };
-            holds.push((finalizer, finalizer_controller(case.stage, &mut findings.wanted, &question)));
+            holds.push((finalizer, finalizer_controller(case.stage, &question)));
         }
     }
     holds
@@ -126,7 +126,7 @@ fn finding(
     mut objects: Vec<ObjectId>,
 ) -> Option<Finding> {
     let snapshot = case.snapshot();
-    case.stage.read_what_may_name(&mut findings.wanted, objects.iter().copied());
+    case.stage.read_what_may_name(objects.iter().copied());
     let mut users = Users::of(case, holds, &objects);
     // Its controller runs, or nothing shows that a known controller doesn't.
     let expected = |(_, controller): &Hold| {
@@ -162,7 +162,7 @@ fn finding(
     // What it does not do now, it will do once somebody has started or resumed it.
     let paused = holds.iter().find_map(|(_, controller)| controller.paused.as_ref());
     let away = paused.is_some() || holds.iter().any(|(_, controller)| controller.is_away());
-    let fires = if away { Fires::of(case, findings, &objects, &finalizers) } else { Fires::default() };
+    let fires = if away { Fires::of(case, &objects, &finalizers) } else { Fires::default() };
     let code = match (all_expected, fires.is_nothing()) {
         (true, _) => Code::SlowFinalizer,
         (false, false) => Code::ArmedDeletion,
@@ -172,7 +172,7 @@ fn finding(
     let young = !away && objects.iter().all(|id| may_be_at_work(case, *id));
     let waiting = waits(case, &related, &objects);
     if code == Code::StuckFinalizer {
-        users.putting_back = who_puts_it_back(case, &mut findings.wanted, &finalizers, &objects);
+        users.putting_back = who_puts_it_back(case, &finalizers, &objects);
     }
     let needing = sorted(objects.iter().flat_map(|id| users.needing(*id)).copied());
     let is_unseen = holds.iter().any(|(_, controller)| controller.unseen);
@@ -437,15 +437,14 @@ struct Fires {
 }
 
 impl Fires {
-    fn of(case: &Case<'_>, findings: &mut FindingsBuilder, held: &[ObjectId], finalizers: &[Symbol]) -> Self {
+    fn of(case: &Case<'_>, held: &[ObjectId], finalizers: &[Symbol]) -> Self {
         // Whoever removes the finalizer: the volume of a claim goes with it, and what a snapshot has stored.
         let is_claim = |id: &ObjectId| {
             let (resource, built_in) = (Some(case.snapshot().object(*id).resource), case.stage.built_in);
             resource == built_in.claims || resource == built_in.volume_snapshots
         };
         let claims = || held.iter().copied().filter(is_claim);
-        let (effects, needs) = effects_of(case.stage, held);
-        findings.wanted.add(&needs);
+        let effects = effects_of(case.stage, held);
         let mut outside: BTreeMap<String, FxHashSet<ObjectId>> = BTreeMap::new();
         let mut are_objects = true;
         let is_outside = |effect: &OutsideEffect| effect.severity() == Severity::Error && !is_claim(&effect.object);
@@ -465,7 +464,7 @@ impl Fires {
         // What the controller deletes itself, and what goes with that.
         let below = case.goes_below_later(held);
         let going = inside.iter().copied().chain(claims()).chain(below);
-        let losses = Losses::of(case, &mut findings.wanted, going);
+        let losses = Losses::of(case, going);
         let outside = outside.into_iter().map(|(words, objects)| (words, objects.len())).collect();
         Fires { losses, outside, are_objects, inside }
     }
@@ -511,12 +510,7 @@ fn look_for_controller(case: &Case<'_>, code: Code, holds: &[Hold]) -> Option<Re
 /// The MutatingAdmissionPolicies that may put a finalizer back, and the webhooks, by configuration: they are asked
 /// about each change, and nobody is recorded to have set it. What these add, no client has set (apiserver
 /// endpoints/handlers/update.go).
-fn who_puts_it_back(
-    case: &Case<'_>,
-    wanted: &mut Needs,
-    finalizers: &[Symbol],
-    objects: &[ObjectId],
-) -> BTreeMap<ObjectId, Vec<usize>> {
+fn who_puts_it_back(case: &Case<'_>, finalizers: &[Symbol], objects: &[ObjectId]) -> BTreeMap<ObjectId, Vec<usize>> {
     let snapshot = case.snapshot();
     let is_unrecorded = |id: &&ObjectId| {
         let set = |name: &str, setters: &[Setter]| setters.iter().any(|setter| *setter.finalizer == *name);
@@ -526,15 +520,15 @@ fn who_puts_it_back(
     let mut by: BTreeMap<ObjectId, Vec<usize>> = BTreeMap::new();
     let Some(object) = objects.iter().find(is_unrecorded).copied() else { return by };
     let resource = snapshot.resource(object);
-    for call in webhook_calls(case.stage, wanted) {
+    for call in webhook_calls(case.stage) {
         let is_asked = snapshot.resource(call.configuration).kind == "MutatingWebhookConfiguration"
             && call.webhook.matches(resource, Operation::Update.name())
             && call.called_for(case.stage, object) == Called::Yes;
-        if is_asked && !matches!(reach(case.stage, call.webhook.backend.as_ref(), wanted), Reach::Unreachable(_)) {
+        if is_asked && !matches!(reach(case.stage, call.webhook.backend.as_ref()), Reach::Unreachable(_)) {
             by.entry(call.configuration).or_default().push(call.place);
         }
     }
-    for policy in bound_policies(case.stage, wanted).iter().filter(|policy| policy.mutates) {
+    for policy in bound_policies(case.stage).iter().filter(|policy| policy.mutates) {
         if policy.judges(case.stage, object, Operation::Update) == Called::Yes {
             by.entry(policy.policy).or_default();
         }

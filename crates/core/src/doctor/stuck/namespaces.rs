@@ -17,7 +17,7 @@ use crate::{
         facts::Condition,
     },
     server::OwnDelete,
-    simulate::{BlockedBy, Needs, State, converter, foreign_spec_finalizers},
+    simulate::{BlockedBy, State, converter, foreign_spec_finalizers},
 };
 
 use super::{
@@ -43,7 +43,7 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
             continue;
         }
         if case.snapshot().facts.namespace(id).is_none() {
-            findings.wanted.facts.insert(id);
+            case.stage.lacks(|needs| needs.facts.insert(id));
             continue;
         }
         let foreign = foreign_spec_finalizers(case.snapshot(), id);
@@ -231,7 +231,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         let more = if more == 0 { String::new() } else { format!(" So are {more} more.") };
         message.push_str(&format!(" {} is protected: {}.{more}", case.name(*first, Some(id)), guard.says()));
     }
-    let is_away = case.manager_away(&mut Needs::default()).is_some();
+    let is_away = case.manager_away().is_some();
     let is_awaited = is_awaited && !is_away;
     let consequence = if is_older && !is_away || is_awaited {
         "The namespace controller looks again within a minute, or after half of the grace period of the pods that \

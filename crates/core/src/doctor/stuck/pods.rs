@@ -51,7 +51,6 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
         let runs = matches!(seen, Liveness::Alive(_));
         groups.entry((node, why, collected, runs)).or_default().push(id);
     }
-    findings.wanted.add(&world.needs);
     for ((node, message, collected, runs), objects) in groups {
         findings.explain(finding(case, &node, message, collected, runs, objects));
     }

@@ -13,7 +13,7 @@ use crate::{
     },
     model::{ObjectId, ResourceId, Symbol, effects::Severity},
     simulate::{
-        BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Kubelet, Needs, Projection, SimContext, State,
+        BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Kubelet, Projection, SimContext, State,
         obstacles::{Operation, bound_policies, webhook_calls},
     },
     wording::some_of,
@@ -32,12 +32,12 @@ type Group = (ResourceId, State, Vec<String>, bool);
 
 /// Finds terminating objects in scope that no finding is about.
 pub(in crate::doctor) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
-    let untold = untold(case, &findings.findings, &mut findings.wanted);
+    let untold = untold(case, &findings.findings);
     findings.findings.extend(untold);
 }
 
 /// Findings about the terminating objects in scope that these findings are not about.
-pub(in crate::doctor) fn untold(case: &Case<'_>, findings: &[Finding], wanted: &mut Needs) -> Vec<Finding> {
+pub(in crate::doctor) fn untold(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
     let snapshot = case.snapshot();
     let reported = findings.iter().filter(|finding| case.limit.takes(snapshot, finding));
     let told: FxHashSet<ObjectId> =
@@ -49,12 +49,11 @@ pub(in crate::doctor) fn untold(case: &Case<'_>, findings: &[Finding], wanted: &
     if untold.is_empty() {
         return Vec::new();
     }
-    let (now, needs) = Blockers::now(case.stage);
-    wanted.add(&needs);
+    let now = Blockers::now(case.stage);
     // What the API server refuses to the collector keeps these, too.
     let stage = SimContext::new(snapshot, case.graph(), case.stage.assume).at(case.now).with_refused_writes();
     let end = Projection::of(&stage);
-    wanted.add(&end.needs);
+    case.stage.lacks(|needs| needs.add(&stage.needs()));
     let course = Course { now: &now, end: &end };
     let mut groups: BTreeMap<Group, Vec<ObjectId>> = BTreeMap::new();
     for id in untold {
@@ -71,7 +70,7 @@ pub(in crate::doctor) fn untold(case: &Case<'_>, findings: &[Finding], wanted: &
     let finding = |((resource, state, names, alone), objects): (Group, Vec<ObjectId>)| {
         let cause =
             format!("{} {} {} {alone}", snapshot.resources.get(resource).full_name(), state.name(), names.join(" "));
-        finding(case, &course, wanted, cause, state, objects)
+        finding(case, &course, cause, state, objects)
     };
     groups.into_iter().map(finding).collect()
 }
@@ -103,14 +102,7 @@ impl<'p> Course<'p> {
     }
 }
 
-fn finding(
-    case: &Case<'_>,
-    course: &Course<'_>,
-    wanted: &mut Needs,
-    cause: String,
-    state: State,
-    objects: Vec<ObjectId>,
-) -> Finding {
+fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, objects: Vec<ObjectId>) -> Finding {
     let snapshot = case.snapshot();
     let first = objects[0];
     let progress = course.of(first);
@@ -164,7 +156,7 @@ fn finding(
         && objects.iter().all(|id| case.has_been_terminating(*id, COLLECTOR_OVERDUE));
     let asked = match is_late {
         true => {
-            let (calls, policies) = (webhook_calls(case.stage, wanted), bound_policies(case.stage, wanted));
+            let (calls, policies) = (webhook_calls(case.stage), bound_policies(case.stage));
             who_may_refuse(case, &calls, &policies, first, Operation::Update)
         }
         false => Vec::new(),

@@ -47,7 +47,7 @@ fn without_controller(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
     if workloads.is_empty() {
         return Vec::new();
     }
-    let held = controllers::held_by_these(context, &mut plan.needs, &workloads);
+    let held = controllers::held_by_these(context, &workloads);
     let goes = |controller: &FinalizerController| {
         let is_known = !controller.running.is_empty() || controller.idle.is_some();
         let kind = if is_known { NoteKind::Abandoned } else { NoteKind::PerhapsAbandoned };
@@ -64,16 +64,16 @@ fn without_rights(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
     if rights.is_empty() {
         return Vec::new();
     }
-    let workloads = rights.losers(&mut plan.needs.evidence, controllers::all_workloads(context));
+    let workloads = rights.losers(controllers::all_workloads(context));
     if workloads.is_empty() {
         return Vec::new();
     }
     let going: FxHashSet<ObjectId> = deleted(plan).map(|outcome| outcome.object).collect();
     let mut all = Vec::new();
-    for (object, finalizer, controller) in controllers::held_by_these(context, &mut plan.needs, &workloads) {
+    for (object, finalizer, controller) in controllers::held_by_these(context, &workloads) {
         let acting = controller.acting();
         let is_gone = acting.iter().all(|workload| going.contains(workload));
-        if let Some(taken) = rights.taken(&mut plan.needs.evidence, acting, object).filter(|_| !is_gone) {
+        if let Some(taken) = rights.taken(acting, object).filter(|_| !is_gone) {
             let controller = taken.from(context.snapshot, &controller);
             all.push((object, finalizer, Arc::new(controller), NoteKind::WithoutRights));
         }
@@ -89,7 +89,7 @@ fn without_needed(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
     let mut users = BTreeSet::new();
     let may_be_named = controllers::may_be_named(context.snapshot);
     let named = || gone.iter().copied().filter(|id| may_be_named(*id));
-    context.read_what_may_name(&mut plan.needs, named());
+    context.read_what_may_name(named());
     for id in named() {
         users.extend(context.named_by(id).iter().copied().filter(|user| !gone.contains(user)));
     }
@@ -97,7 +97,7 @@ fn without_needed(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
     for object in users {
         for finalizer in context.snapshot.object(object).finalizers.iter().copied() {
             let question = Question { object, finalizer, exact: false };
-            let controller = controllers::finalizer_controller(context, &mut plan.needs, &question);
+            let controller = controllers::finalizer_controller(context, &question);
             let acts = !controller.running.is_empty() || !controller.may_be.is_empty();
             let without = context.without_what_goes(&controller, (object, finalizer), |id| gone.contains(&id));
             all.extend(without.filter(|_| acts).map(|it| (object, finalizer, it, NoteKind::WithoutNeeded)));

@@ -31,10 +31,9 @@ pub(in crate::plan) fn add_armed(context: &SimContext<'_>, plan: &mut Plan) {
         open.extend(leaving);
     }
     below.sort_unstable();
-    let (mut effects, needs) = effects_of(context, &below);
+    let mut effects = effects_of(context, &below);
     effects.retain(|effect| effect.may_be(EffectKind::DataLost));
     plan.lost_once_started = effects;
-    plan.needs.add(&needs);
 }
 
 /// The objects that wait for a controller that is scaled to 0.

@@ -13,7 +13,7 @@ impl SideEffects<'_, '_> {
     pub(super) fn attachment(&mut self, attachment: ObjectId) {
         let snapshot = self.context.snapshot;
         let Some(facts) = snapshot.facts.policy(attachment) else {
-            self.needs.facts.insert(attachment);
+            self.context.lacks(|needs| needs.facts.insert(attachment));
             return;
         };
         let Some(node) = facts.attached_to() else { return };
@@ -23,7 +23,7 @@ impl SideEffects<'_, '_> {
         });
         for volume in volumes.collect::<Vec<ObjectId>>() {
             if snapshot.facts.volume(volume).is_none() {
-                self.needs.facts.insert(volume);
+                self.context.lacks(|needs| needs.facts.insert(volume));
             }
             let Some(claim) = snapshot.claim_of(volume).object() else { continue };
             if !self.reads_pods_beside(claim) {
@@ -60,7 +60,7 @@ impl SideEffects<'_, '_> {
         let unread = |id: &ObjectId| snapshot.object(*id).resource == pods && snapshot.facts.pod(*id).is_none();
         let unread: Vec<ObjectId> = context.in_namespace(namespace).iter().copied().filter(unread).collect();
         let is_read = unread.is_empty() && snapshot.covers(pods, Some(namespace));
-        self.needs.facts.extend(unread);
+        self.context.lacks(|needs| needs.facts.extend(unread));
         is_read
     }
 }

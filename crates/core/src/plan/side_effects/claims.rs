@@ -112,7 +112,7 @@ impl SideEffects<'_, '_> {
 
     /// Whether the workloads of a volume's driver are seen to run without the flag that deletes the files.
     fn keeps_files(&mut self, volume: ObjectId) -> bool {
-        let provisioner = provisioner_of(self.context, &mut self.needs, volume);
+        let provisioner = provisioner_of(self.context, volume);
         let facts = &self.context.snapshot.facts;
         let keeps = |id: &ObjectId| facts.workload(*id).is_some_and(|facts| !facts.deletes_files);
         provisioner.is_some_and(|it| !it.running.is_empty() && it.running.iter().all(keeps))
@@ -133,7 +133,7 @@ impl SideEffects<'_, '_> {
         match snapshot.facts.storage_class(class) {
             Some(facts) => facts.keeps_data,
             None => {
-                self.needs.facts.insert(class);
+                self.context.lacks(|needs| needs.facts.insert(class));
                 false
             }
         }
@@ -148,9 +148,11 @@ impl SideEffects<'_, '_> {
         let (Some(handle), Some(volumes)) = (handle, context.built_in.volumes) else { return String::new() };
         let index = context.fact_index.volumes_by_handle(snapshot, context.of_resource(volumes));
         // Whoever asks first asks for all.
-        if index.unread.first().is_some_and(|first| !self.needs.facts.contains(first)) {
-            self.needs.facts.extend(&index.unread);
-        }
+        context.lacks(|needs| {
+            if index.unread.first().is_some_and(|first| !needs.facts.contains(first)) {
+                needs.facts.extend(&index.unread);
+            }
+        });
         let lasts = |other: &&ObjectId| **other != volume && self.survival(**other) != Survival::Removed;
         let others = index.same.get(handle).into_iter().flatten().filter(lasts);
         let twins: Vec<String> = others.map(|other| snapshot.short_name(*other)).collect();
@@ -173,14 +175,14 @@ impl SideEffects<'_, '_> {
             if context.fact_index.has_all_facts(context.snapshot, volumes) {
                 return Referenced::Nothing;
             }
-            self.needs.facts.insert(claim);
+            self.context.lacks(|needs| needs.facts.insert(claim));
             return Referenced::Unknown;
         };
         let is_whole = context.built_in.claims.is_some_and(|claims| context.snapshot.covers(claims, None));
         let referenced = facts.volume.as_deref().map_or(Referenced::Nothing, |name| self.referenced(volumes, name));
         match referenced {
             Referenced::Object(volume) if context.snapshot.facts.volume(volume).is_none() => {
-                self.needs.facts.insert(volume);
+                self.context.lacks(|needs| needs.facts.insert(volume));
                 Referenced::Unknown
             }
             // The volume is bound to another claim, or to none.
@@ -198,7 +200,7 @@ impl SideEffects<'_, '_> {
             Presence::Present(object) => Referenced::Object(object),
             Presence::Absent => Referenced::Nothing,
             Presence::Unknown => {
-                self.needs.look_ups.insert(coordinate);
+                self.context.lacks(|needs| needs.look_ups.insert(coordinate));
                 Referenced::Unknown
             }
         }
@@ -223,7 +225,7 @@ impl SideEffects<'_, '_> {
     pub(super) fn volume(&mut self, volume: ObjectId) {
         let snapshot = self.context.snapshot;
         let Some(facts) = snapshot.facts.volume(volume) else {
-            self.needs.facts.insert(volume);
+            self.context.lacks(|needs| needs.facts.insert(volume));
             let unread = "its reclaim policy could not be read: it may lose its data";
             self.add_unread(volume, EffectKind::DataLost, unread, None);
             return;
@@ -299,7 +301,7 @@ impl SideEffects<'_, '_> {
         let unread = "its volume could not be read: it may lose its data";
         let lost = EffectKind::DataLost;
         let Some(facts) = snapshot.facts.volume_snapshot(object) else {
-            self.needs.facts.insert(object);
+            self.context.lacks(|needs| needs.facts.insert(object));
             return self.add_unread(object, lost, unread, None);
         };
         let Some(name) = facts.content.as_deref() else { return };
@@ -330,7 +332,7 @@ impl SideEffects<'_, '_> {
             }
             Some(_) => self.add_unread(object, lost, unread, Some(content)),
             None => {
-                self.needs.facts.insert(content);
+                self.context.lacks(|needs| needs.facts.insert(content));
                 self.add_unread(object, lost, unread, Some(content));
             }
         }
@@ -348,7 +350,7 @@ impl SideEffects<'_, '_> {
             }
             known => {
                 if known.is_none() {
-                    self.needs.facts.insert(content);
+                    self.context.lacks(|needs| needs.facts.insert(content));
                 }
                 self.add_unread(
                     content,

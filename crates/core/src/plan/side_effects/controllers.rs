@@ -12,7 +12,7 @@ use crate::{
         reaction::Afterwards,
     },
     simulate::{
-        Adopter, Adoptions, Cause, Needs, ObstacleKind, Operation, Refusal, State,
+        Adopter, Adoptions, Cause, ObstacleKind, Operation, Refusal, State,
         obstacles::{BoundPolicy, Called, Lack, Reach, WebhookCall},
         recreators::{Ending, Recreation, Recreator, Recreators, Survival},
     },
@@ -27,7 +27,6 @@ use super::{
 pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) -> Vec<Vec<Afterwards>> {
     let end = PlanEnd {
         side_effects,
-        needs: RefCell::default(),
         staying: {
             let staying = plan.outcomes.iter().filter(|outcome| outcome.state.is_some());
             staying.map(|outcome| (outcome.object, outcome)).collect()
@@ -45,11 +44,7 @@ pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) ->
         recreators: Recreators::new(side_effects.context, &end),
         adopters: RefCell::default(),
     };
-    let afterwards = plan.outcomes.iter().map(|outcome| controllers.after(outcome)).collect();
-    let mut needs = controllers.recreators.needs.into_inner();
-    needs.add(&end.needs.borrow());
-    side_effects.needs.add(&needs);
-    afterwards
+    plan.outcomes.iter().map(|outcome| controllers.after(outcome)).collect()
 }
 
 /// What is left once a plan is carried out.
@@ -62,8 +57,6 @@ struct PlanEnd<'b, 's, 'a> {
     staying: FxHashMap<ObjectId, &'b Outcome>,
     /// The webhooks that can't be called once the delete is through.
     unreachable: FxHashSet<ObstacleKind>,
-    /// What should be read to be certain whether webhooks can be called.
-    needs: RefCell<Needs>,
 }
 
 impl Ending for PlanEnd<'_, '_, '_> {
@@ -102,8 +95,7 @@ impl Ending for PlanEnd<'_, '_, '_> {
             if !webhook.required || called == Called::No || is_gone(configuration) {
                 return None;
             }
-            let (reach, needs) = hook.reach(context);
-            self.needs.borrow_mut().add(needs);
+            let reach = hook.reach(context);
             let lack = match reach {
                 Reach::Unreachable(lack) => *lack,
                 _ if !self.unreachable.contains(&ObstacleKind::WebhookUnreachable { configuration, place }) => {
@@ -192,7 +184,7 @@ impl Controllers<'_, '_, '_> {
         if self.object(object).terminating() && !awaits_name || self.recreators.has_lost_its_place(object) {
             return None;
         }
-        let kept = kept_up(self.side_effects, &mut self.recreators.needs.borrow_mut(), object);
+        let kept = kept_up(self.side_effects, object);
         let set = self.set_of_claim(object);
         let is_made = kept.is_some() || set.is_some() || self.is_endpoints(object);
         if is_made {
@@ -254,7 +246,7 @@ impl Controllers<'_, '_, '_> {
             let pod = named(pods, &format!("{name}-{ordinal}")).filter(|pod| self.controller_of(*pod) == Some(set))?;
             let facts = snapshot.facts.workload(set).and_then(|facts| facts.claims.as_ref());
             if facts.is_none() {
-                self.recreators.needs.borrow_mut().facts.insert(set);
+                self.side_effects.context.lacks(|needs| needs.facts.insert(set));
             }
             facts.is_none_or(|facts| facts.names.iter().any(|known| known == template)).then_some((set, pod))
         })
@@ -293,7 +285,7 @@ impl Controllers<'_, '_, '_> {
         match context.snapshot.facts.service(service) {
             Some(facts) => facts.selects.then_some(service),
             None => {
-                self.recreators.needs.borrow_mut().facts.insert(service);
+                self.side_effects.context.lacks(|needs| needs.facts.insert(service));
                 None
             }
         }

@@ -188,8 +188,10 @@ impl SideEffects<'_, '_> {
             Some(facts) => facts.lists.as_slice(),
             None => {
                 // Of many, each is whole objects on the wire; that nobody knows what their controller does is said.
-                let is_wanted = self.needs.evidence.len() < MOST_READ;
-                self.needs.evidence.extend(is_wanted.then_some(object));
+                if self.read < MOST_READ {
+                    self.read += 1;
+                    self.context.lacks(|needs| needs.evidence.insert(object));
+                }
                 &[]
             }
         };
@@ -220,7 +222,7 @@ impl SideEffects<'_, '_> {
     /// An effect, unless the object's own policy prevents it.
     fn add_by_policy(&mut self, object: ObjectId, kind: EffectKind, message: &'static str, policy: Policy) {
         let facts = self.context.snapshot.facts.policy(object);
-        let says = facts.map(|facts| self.context.policy_effect(&mut self.needs, object, policy, facts));
+        let says = facts.map(|facts| self.context.policy_effect(object, policy, facts));
         let of_namespace = match says {
             // It says nothing of its own.
             Some(PolicyEffect::Act(unless)) if policy == Policy::Ack && !unless.is_empty() => self.ack_in(object),
@@ -228,11 +230,11 @@ impl SideEffects<'_, '_> {
         };
         match of_namespace.or(says) {
             None if policy.always_acts() => {
-                self.needs.facts.insert(object);
+                self.context.lacks(|needs| needs.facts.insert(object));
                 self.add(object, kind, format!("{message}; which those are could not be read"));
             }
             None => {
-                self.needs.facts.insert(object);
+                self.context.lacks(|needs| needs.facts.insert(object));
                 let message = format!("{message}, unless its own policy keeps it; that policy could not be read");
                 self.add_unread(object, kind, message, None);
             }
@@ -276,7 +278,7 @@ impl SideEffects<'_, '_> {
         let found = snapshot.object(object);
         let namespace = self.context.namespace_named(found.namespace)?;
         let Some(facts) = snapshot.facts.namespace(namespace) else {
-            self.needs.facts.insert(namespace);
+            self.context.lacks(|needs| needs.facts.insert(namespace));
             return None;
         };
         let service = snapshot.resources.get(found.resource).group.split('.').next()?;
@@ -293,7 +295,7 @@ impl SideEffects<'_, '_> {
         if context.snapshot.facts.account(object).is_some() || self.in_deleted_namespace(object) {
             return;
         }
-        self.needs.facts.insert(object);
+        self.context.lacks(|needs| needs.facts.insert(object));
         self.add(object, EffectKind::Unknown, "its token Secrets are deleted, too; which those are could not be read");
     }
 
@@ -301,7 +303,7 @@ impl SideEffects<'_, '_> {
     fn service(&mut self, object: ObjectId, first: usize) {
         // Its IPAddresses are outcomes, but only the Service names them.
         if self.context.snapshot.facts.service(object).is_none() && self.context.built_in.addresses.is_some() {
-            self.needs.facts.insert(object);
+            self.context.lacks(|needs| needs.facts.insert(object));
         }
         if self.effects[first..].iter().any(|effect| effect.kind == EffectKind::LoadBalancerReleased) {
             return;
@@ -316,7 +318,7 @@ impl SideEffects<'_, '_> {
             }
             Some(_) => {}
             None => {
-                self.needs.facts.insert(object);
+                self.context.lacks(|needs| needs.facts.insert(object));
                 self.add_unread(
                     object,
                     EffectKind::LoadBalancerReleased,

@@ -3,7 +3,7 @@
 use crate::{
     model::{ObjectId, Resource, Resources, ServerVersion},
     plan::reaction::Afterwards,
-    simulate::{Liveness, Needs, controllers, liveness::of_lease, recreators::Survival},
+    simulate::{Liveness, controllers, liveness::of_lease, recreators::Survival},
 };
 
 use super::SideEffects;
@@ -50,7 +50,7 @@ const PRIORITY_LEVELS: [&str; 8] = [
 ];
 
 /// Who makes an object again, if somebody does, whoever its owner is.
-pub(super) fn kept_up(side_effects: &SideEffects<'_, '_>, needs: &mut Needs, object: ObjectId) -> Option<Afterwards> {
+pub(super) fn kept_up(side_effects: &SideEffects<'_, '_>, object: ObjectId) -> Option<Afterwards> {
     let context = side_effects.context;
     let snapshot = context.snapshot;
     let found = snapshot.object(object);
@@ -67,7 +67,7 @@ pub(super) fn kept_up(side_effects: &SideEffects<'_, '_>, needs: &mut Needs, obj
         // k8s.io/client-go tools/leaderelection/leaderelection.go: tryAcquireOrRenew;
         // k8s.io/component-helpers apimachinery/lease/controller.go: ensureLease, which needs the owner, a Node.
         ("coordination.k8s.io", "Lease") => {
-            let is_alive = matches!(of_lease(context, needs, object, context.time, ""), Liveness::Alive(_));
+            let is_alive = matches!(of_lease(context, object, context.time, ""), Liveness::Alive(_));
             let owners = found.owners.iter().filter_map(|owner| snapshot.by_uid(owner.uid));
             let all_stay = controllers::of_holder(context, object).into_iter().chain(owners).all(|id| stays(&id));
             let has_holder = || snapshot.facts.lease(object).is_some_and(|facts| facts.holder.is_some());
@@ -97,7 +97,7 @@ pub(super) fn kept_up(side_effects: &SideEffects<'_, '_>, needs: &mut Needs, obj
             // An address goes with its Service, mostly. Which that is, only the Services say.
             let unread = services.iter().filter(|id| snapshot.facts.service(**id).is_none());
             if of.is_none() && unread.clone().count() <= MOST_SERVICES {
-                needs.facts.extend(unread);
+                context.lacks(|needs| needs.facts.extend(unread));
             }
             of.filter(|service| stays(service)).map(|_| API_SERVER)?
         }

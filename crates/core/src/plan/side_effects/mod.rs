@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::ObjectId,
-    simulate::{Needs, SimContext, recreators::Survival},
+    simulate::{SimContext, recreators::Survival},
 };
 
 use super::{
@@ -29,7 +29,7 @@ use super::{
 pub(super) use armed::add_armed;
 pub use controllers::adopters_of;
 
-/// Adds side effects to a plan, and what should be read to be certain about them.
+/// Adds side effects to a plan.
 pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     let mut side_effects = SideEffects::new(context, plan);
     let afterwards = controllers::afterwards(&mut side_effects, plan);
@@ -37,7 +37,7 @@ pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     side_effects.freed_pods(plan);
     plan.claims = side_effects.claims_of_sets(plan);
     let ended = side_effects.ended_claims(plan);
-    let SideEffects { needs, effects, .. } = side_effects;
+    let SideEffects { effects, .. } = side_effects;
     for (outcome, afterwards) in plan.outcomes.iter_mut().zip(afterwards) {
         outcome.afterwards = afterwards;
     }
@@ -46,21 +46,18 @@ pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     abandoned::add_abandoned(context, plan);
     starts::add_without_named(context, plan);
     plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
-    plan.needs.add(&needs);
-    let (effects, needs) = effects_of(context, &[spared_objects(context, plan), ended].concat());
-    plan.effects_later = effects;
-    plan.needs.add(&needs);
+    plan.effects_later = effects_of(context, &[spared_objects(context, plan), ended].concat());
 }
 
-/// The effects of deleting these objects, which are already terminating, and what should be read to be certain.
-pub fn effects_of(context: &SimContext<'_>, objects: &[ObjectId]) -> (Vec<OutsideEffect>, Needs) {
+/// The effects of deleting these objects, which are already terminating.
+pub fn effects_of(context: &SimContext<'_>, objects: &[ObjectId]) -> Vec<OutsideEffect> {
     let survivals = objects.iter().map(|id| (*id, Survival::Removed)).collect();
     let mut side_effects = SideEffects::of(context, survivals);
     for object in objects {
         side_effects.add_effects_of(*object);
     }
     side_effects.effects.sort_by_key(|effect| effect.severity());
-    (side_effects.effects, side_effects.needs)
+    side_effects.effects
 }
 
 /// Collects the side effects of one plan.
@@ -69,7 +66,8 @@ struct SideEffects<'s, 'a> {
     survivals: FxHashMap<ObjectId, Survival>,
     /// Objects that something in the way of the delete keeps: a webhook, a policy, an API.
     prevented: FxHashSet<ObjectId>,
-    needs: Needs,
+    /// How many objects it asked to read that nobody knows the controllers of.
+    read: usize,
     effects: Vec<OutsideEffect>,
 }
 
@@ -81,13 +79,7 @@ impl<'s, 'a> SideEffects<'s, 'a> {
     }
 
     fn of(context: &'s SimContext<'a>, survivals: FxHashMap<ObjectId, Survival>) -> Self {
-        SideEffects {
-            context,
-            survivals,
-            prevented: FxHashSet::default(),
-            needs: Needs::default(),
-            effects: Vec::new(),
-        }
+        SideEffects { context, survivals, prevented: FxHashSet::default(), read: 0, effects: Vec::new() }
     }
 
     fn survival(&self, object: ObjectId) -> Survival {

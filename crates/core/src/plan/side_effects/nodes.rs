@@ -28,7 +28,7 @@ impl SideEffects<'_, '_> {
             let freed = matches!(outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached);
             let unread = self.context.snapshot.facts.pod(outcome.object).is_none();
             if freed && unread && self.context.rules(outcome.object).graceful {
-                self.needs.facts.insert(outcome.object);
+                self.context.lacks(|needs| needs.facts.insert(outcome.object));
             }
         }
     }
@@ -41,7 +41,7 @@ impl SideEffects<'_, '_> {
         // Most pods have outcomes of their own.
         pods.retain(|pod| self.survival(*pod) != Survival::Removed && !self.prevented.contains(pod));
         if !all {
-            self.needs.facts.insert(node);
+            self.context.lacks(|needs| needs.facts.insert(node));
         }
         let message = match pods.len() + unseen {
             0 if all => return,
@@ -96,7 +96,6 @@ impl SideEffects<'_, '_> {
                 left.entry(about).or_default().push(pod);
             }
         }
-        self.needs.add(&world.needs);
         for (about, mut pods) in left {
             let message = "containers may still run there: the kubelet of the node does not respond";
             pods.retain(|pod| *pod != about);
@@ -122,7 +121,7 @@ impl SideEffects<'_, '_> {
         let mut volumes: Vec<ObjectId> = Vec::new();
         for volume in self.context.of_resource(resource).iter().copied() {
             let Some(facts) = snapshot.facts.volume(volume) else {
-                self.needs.evidence.insert(volume);
+                self.context.lacks(|needs| needs.evidence.insert(volume));
                 continue;
             };
             let is_on_host = facts.data.as_deref() == Some(&VolumeData::OnHost);

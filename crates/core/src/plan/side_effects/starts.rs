@@ -36,7 +36,7 @@ pub(super) fn add_without_named(context: &SimContext<'_>, plan: &mut Plan) {
     };
     for workload in all_workloads(context).into_iter().filter(may_name) {
         let Some(facts) = snapshot.facts.workload(workload) else {
-            plan.needs.evidence.insert(workload);
+            context.lacks(|needs| needs.evidence.insert(workload));
             continue;
         };
         let is_gone = |required: &Required| {

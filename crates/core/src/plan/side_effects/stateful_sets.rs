@@ -50,7 +50,7 @@ impl SideEffects<'_, '_> {
             if resource == context.built_in.stateful_sets {
                 claims.extend(self.claims_of(next).kept);
             } else if resource == context.built_in.pods {
-                self.needs.facts.extend(snapshot.facts.pod(next).is_none().then_some(next));
+                self.context.lacks(|needs| needs.facts.extend(snapshot.facts.pod(next).is_none().then_some(next)));
                 claims.extend(context.claims_of_pod(next));
             }
             // What else has a finalizer has effects of its own.
@@ -74,7 +74,7 @@ impl SideEffects<'_, '_> {
         let found = snapshot.object(set);
         let facts = snapshot.facts.workload(set).and_then(|facts| facts.claims.as_ref());
         if facts.is_none() {
-            self.needs.facts.insert(set);
+            self.context.lacks(|needs| needs.facts.insert(set));
         }
         let name = snapshot.text(found.name);
         let names = facts.into_iter().flat_map(|facts| &facts.names).map(|template| format!("{template}-{name}"));
@@ -127,7 +127,7 @@ impl SideEffects<'_, '_> {
         for claim in &candidates {
             let there = context.in_namespace(snapshot.object(*claim).namespace).iter().copied();
             let unread = there.filter(|id| context.rules(*id).graceful && snapshot.facts.pod(*id).is_none());
-            self.needs.facts.extend(unread);
+            self.context.lacks(|needs| needs.facts.extend(unread));
         }
         candidates.into_iter().filter(|claim| self.is_ended(*claim)).collect()
     }

@@ -81,8 +81,7 @@ impl PlanTracker {
     pub fn judge(&self, context: &SimContext<'_>) -> TrackerVerdict {
         let snapshot = context.snapshot;
         let projection = Projection::limited(context, self.only(snapshot));
-        let (current, mut needs) = Blockers::now(context);
-        needs.add(&projection.needs);
+        let current = Blockers::now(context);
         let existing = self.objects.iter().filter(|tracked| tracked.now.is_some());
         let mut remaining: Vec<ObjectId> =
             existing.filter_map(|tracked| snapshot.by_uid(snapshot.strings.find(&tracked.identity.uid)?)).collect();
@@ -160,7 +159,7 @@ impl PlanTracker {
             follow_ups,
             left: remaining.len(),
             blockers,
-            needs,
+            needs: context.needs(),
         }
     }
 }

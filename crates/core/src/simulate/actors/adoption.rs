@@ -244,9 +244,8 @@ impl World<'_, '_> {
                 Some(true) => {}
                 None => {
                     unread = true;
-                    if self.needs.adopters.insert(controller) {
-                        self.doubtful.extend(context.active_pods(controller));
-                    }
+                    context.lacks(|needs| needs.adopters.insert(controller));
+                    self.doubtful.extend(context.active_pods(controller));
                     matching.push(controller);
                     continue;
                 }
@@ -257,7 +256,7 @@ impl World<'_, '_> {
                     Some(facts) if facts.finished() => continue,
                     Some(_) => {}
                     None => {
-                        self.needs.adopters.insert(object);
+                        self.context.lacks(|needs| needs.adopters.insert(object));
                         unread = true;
                     }
                 }
@@ -316,7 +315,7 @@ impl World<'_, '_> {
         let counts = !unsure && is_first && context.counts_pods(controller);
         let unread: Vec<ObjectId> = all.iter().copied().filter(|pod| snapshot.facts.pod(*pod).is_none()).collect();
         if counts && !unread.is_empty() {
-            self.needs.adopters.extend(unread);
+            self.context.lacks(|needs| needs.adopters.extend(unread));
             self.doubtful.extend(all);
             return;
         }

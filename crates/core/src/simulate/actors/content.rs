@@ -194,7 +194,7 @@ impl World<'_, '_> {
             return ActorResult::Done;
         }
         if context.snapshot.facts.namespace(object).is_none() {
-            self.needs.facts.insert(object);
+            self.needs_facts_of(object);
         }
         self.assumptions.insert(Assumption::NamespaceController);
         let content = |world: &Self| -> Vec<ObjectId> {
@@ -288,7 +288,7 @@ impl World<'_, '_> {
             return ActorResult::Waits;
         }
         let Some(facts) = context.snapshot.facts.definition(object) else {
-            self.needs.facts.insert(object);
+            self.needs_facts_of(object);
             self.doubtful.insert(object);
             return ActorResult::Done;
         };
@@ -341,8 +341,8 @@ impl World<'_, '_> {
     pub(crate) fn doubt_conversion(&mut self, definition: ObjectId, rests: &[ObjectId]) {
         let Some(facts) = self.context.snapshot.facts.definition(definition).filter(|_| self.heeds) else { return };
         let Some(backend) = &facts.conversion else { return };
-        let (needs, context) = (&mut self.obstacle_needs, self.context);
-        let reach = self.converters.entry(definition).or_insert_with(|| Arc::new(reach(context, Some(backend), needs)));
+        let context = self.context;
+        let reach = self.converters.entry(definition).or_insert_with(|| Arc::new(reach(context, Some(backend))));
         let reach = Arc::clone(reach);
         if self.is_unreachable(&reach) {
             let kind = facts.kind.clone();

@@ -13,7 +13,6 @@ use crate::{
         context::{Assume, SimContext},
         controllers::{lacks_provisioner, runs_in_a_cloud},
         is_removed_by_controller_manager, left_by_job_controller, managed_by_another,
-        needs::Needs,
         obstacles::Operation,
         world::World,
     },
@@ -36,7 +35,7 @@ impl SimContext<'_> {
         };
         // A volume waits for its claim first.
         let is_bound = self.snapshot.facts.volume(object).is_some_and(|facts| facts.phase.as_deref() == Some("Bound"));
-        let is_seen = || !lacks_provisioner(self, &mut Needs::default(), object, finalizer);
+        let is_seen = || !self.aside(|| lacks_provisioner(self, object, finalizer)).0;
         let is_in_time = || is_bound || self.overdue_for(object).is_none() && is_seen();
         let is_taken_to_run = || is_in_time() && runs_in_a_cloud(self, object, finalizer);
         (removes && (known.is_kubernetes_own() || is_taken_to_run())).then_some(known)
@@ -59,7 +58,7 @@ impl World<'_, '_> {
                 continue;
             }
             // Reads what shows whether its controller runs: if nothing does, it isn't known any more.
-            lacks_provisioner(self.context, &mut self.needs, object, finalizer);
+            lacks_provisioner(self.context, object, finalizer);
             let is_due = match self.is_removal_due(object, known.when) {
                 Some(true) if self.is_attached(object, known) => Some(false),
                 due => due,
@@ -140,7 +139,7 @@ impl World<'_, '_> {
                 && self.exists(*pod)
                 && context.snapshot.facts.pod(*pod).is_none()
             {
-                self.needs.facts.insert(*pod);
+                self.needs_facts_of(*pod);
                 all_known = false;
             }
         }
@@ -162,7 +161,7 @@ impl World<'_, '_> {
     fn volume_unbound(&mut self, volume: ObjectId) -> Option<bool> {
         let context = self.context;
         let Some(facts) = context.snapshot.facts.volume(volume) else {
-            self.needs.facts.insert(volume);
+            self.needs_facts_of(volume);
             return None;
         };
         if facts.phase.as_deref().is_some_and(|phase| phase != "Bound") {
@@ -203,7 +202,7 @@ impl World<'_, '_> {
             Some(facts) if facts.managed_by.is_some() => return Some(false),
             Some(_) => {}
             None => {
-                self.needs.facts.insert(job);
+                self.needs_facts_of(job);
             }
         }
         let ends = self.stored(job).map(|job| job.terminating);

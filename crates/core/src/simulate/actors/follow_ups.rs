@@ -136,7 +136,7 @@ impl World<'_, '_> {
                 Some(attachment) => Some(keeps_attached(self.context.snapshot, *attachment)),
                 None => match self.context.lost_node(volume) {
                     Some(node) => Some(without_node(&node)),
-                    None => unseen_provisioner(self.context, &mut self.needs, volume),
+                    None => unseen_provisioner(self.context, volume),
                 },
             };
             if let Some(provisioner) = provisioner {

@@ -163,7 +163,7 @@ impl World<'_, '_> {
                 continue;
             }
             match snapshot.facts.uses(attachment) {
-                None => _ = self.needs.evidence.insert(attachment),
+                None => _ = context.lacks(|needs| needs.evidence.insert(attachment)),
                 Some(uses) if snapshot.facts.why_not_deleted(attachment).is_some() => {
                     found.extend(uses.iter().any(|used| used == name).then_some(attachment));
                 }
@@ -184,7 +184,7 @@ impl World<'_, '_> {
                 Some(true) => users.found.push(object),
                 Some(false) => {}
                 None => {
-                    self.needs.facts.insert(object);
+                    self.needs_facts_of(object);
                     users.all = false;
                 }
             }
@@ -212,7 +212,7 @@ impl World<'_, '_> {
     fn users_of_resource_claim(&mut self, claim: ObjectId) -> Users {
         let context = self.context;
         let Some(facts) = context.snapshot.facts.resource_claim(claim) else {
-            self.needs.facts.insert(claim);
+            self.needs_facts_of(claim);
             return Users::default();
         };
         let namespace = context.snapshot.object(claim).namespace;
@@ -232,7 +232,7 @@ impl World<'_, '_> {
         let context = self.context;
         let snapshot = context.snapshot;
         let Some(own) = snapshot.facts.service_cidr(range) else {
-            self.needs.facts.insert(range);
+            self.needs_facts_of(range);
             return Users::default();
         };
         let is_living = |other: &ObjectId| self.stored(*other).is_some_and(|stored| !stored.terminating);
@@ -241,7 +241,7 @@ impl World<'_, '_> {
         let unread: Vec<ObjectId> =
             others.iter().copied().filter(|other| snapshot.facts.service_cidr(*other).is_none()).collect();
         if !unread.is_empty() {
-            self.needs.facts.extend(unread);
+            unread.into_iter().for_each(|other| self.needs_facts_of(other));
             return Users::default();
         }
         let offers = |address: IpAddr| {

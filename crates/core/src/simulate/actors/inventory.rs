@@ -7,21 +7,15 @@ use crate::{
         effects::{Inventory, InventoryObject, Policy, PolicyEffect, PolicyFacts, RELEASE, known_finalizer},
     },
     server::DeleteOptions,
-    simulate::{cause::Cause, context::SimContext, needs::Needs, world::World},
+    simulate::{cause::Cause, context::SimContext, world::World},
 };
 
 use super::Assumption;
 
 impl SimContext<'_> {
     /// What a policy of an object does. Flux deletes nothing if the ServiceAccount is gone as which it should act.
-    pub(crate) fn policy_effect(
-        &self,
-        needs: &mut Needs,
-        object: ObjectId,
-        policy: Policy,
-        facts: &PolicyFacts,
-    ) -> PolicyEffect {
-        let says = policy.says(self.bucket_of(needs, facts).unwrap_or(facts));
+    pub(crate) fn policy_effect(&self, object: ObjectId, policy: Policy, facts: &PolicyFacts) -> PolicyEffect {
+        let says = policy.says(self.bucket_of(facts).unwrap_or(facts));
         let is_asked = !policy.needs_account() && matches!(says, PolicyEffect::Act(_));
         let Some(name) = facts.account().filter(|_| is_asked) else { return says };
         match self.account_of(object, name) {
@@ -29,7 +23,8 @@ impl SimContext<'_> {
             Some(Presence::Unknown) => {
                 let namespace = self.snapshot.object(object).namespace;
                 let at = self.built_in.accounts.zip(self.snapshot.strings.find(name));
-                needs.look_ups.extend(at.map(|(resource, name)| Coordinate { resource, namespace, name }));
+                let at = at.map(|(resource, name)| Coordinate { resource, namespace, name });
+                self.lacks(|needs| needs.look_ups.extend(at));
                 PolicyEffect::Act("unless the ServiceAccount as which its controller acts is gone")
             }
             _ => says,
@@ -37,12 +32,12 @@ impl SimContext<'_> {
     }
 
     /// What the ObjectBucket says that a claim with these facts names, as far as was read.
-    fn bucket_of(&self, needs: &mut Needs, claim: &PolicyFacts) -> Option<&PolicyFacts> {
+    fn bucket_of(&self, claim: &PolicyFacts) -> Option<&PolicyFacts> {
         let snapshot = self.snapshot;
         let buckets = snapshot.resources.by_group_kind("objectbucket.io", "ObjectBucket")?;
         let bucket = snapshot.look_up_named(buckets, "", claim.bucket()?).object()?;
         let facts = snapshot.facts.policy(bucket);
-        needs.facts.extend(facts.is_none().then_some(bucket));
+        self.lacks(|needs| needs.facts.extend(facts.is_none().then_some(bucket)));
         facts
     }
 
@@ -77,13 +72,13 @@ impl World<'_, '_> {
     fn delete_listed(&mut self, object: ObjectId, policy: Policy, unread: &mut Vec<Gap>) -> bool {
         let snapshot = self.context.snapshot;
         let Some(facts) = snapshot.facts.policy(object) else {
-            self.needs.facts.insert(object);
+            self.needs_facts_of(object);
             let reason = format!("what goes with {} was not read", snapshot.short_name(object));
             unread.push(Gap { resource: ANY_RESOURCE.to_owned(), namespace: None, reason: reason.into() });
             return false;
         };
         let Some(inventory) = facts.inventory.as_deref().filter(|inventory| !inventory.elsewhere) else { return false };
-        if matches!(self.context.policy_effect(&mut self.needs, object, policy, facts), PolicyEffect::Keep(_)) {
+        if matches!(self.context.policy_effect(object, policy, facts), PolicyEffect::Keep(_)) {
             return false;
         }
         if inventory.unlisted {
@@ -148,7 +143,9 @@ impl World<'_, '_> {
         let (group, kind) = PolicyFacts::ZALANDO;
         let Some(kind) = snapshot.resources.by_group_kind(group, kind) else { return false };
         let configurations = self.context.of_resource(kind);
-        self.needs.facts.extend(configurations.iter().filter(|id| snapshot.facts.policy(**id).is_none()));
+        for unread in configurations.iter().filter(|id| snapshot.facts.policy(**id).is_none()) {
+            self.needs_facts_of(*unread);
+        }
         let keeps = |id: &ObjectId| snapshot.facts.policy(*id).is_some_and(PolicyFacts::keeps_claims);
         !configurations.is_empty() && configurations.iter().all(keeps)
     }
@@ -168,7 +165,7 @@ impl World<'_, '_> {
         let (namespace, name) = (snapshot.text(object.namespace), snapshot.text(object.name));
         let facts = snapshot.facts.policy(gone);
         if facts.is_none() {
-            self.needs.facts.insert(gone);
+            self.needs_facts_of(gone);
         }
         let read = facts.and_then(|facts| facts.inventory.as_deref().cloned());
         let Some(inventory) = read.or_else(|| Inventory::once_gone(policy, namespace, name)) else { return };
@@ -242,7 +239,7 @@ impl World<'_, '_> {
             Presence::Present(id) => Some(id),
             Presence::Absent => None,
             Presence::Unknown => {
-                self.needs.look_ups.insert(at);
+                self.context.lacks(|needs| needs.look_ups.insert(at));
                 let gap = snapshot.gap_of_listed(lists, at);
                 if !unread.contains(&gap) {
                     unread.push(gap);

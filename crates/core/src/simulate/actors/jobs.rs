@@ -32,7 +32,7 @@ impl World<'_, '_> {
         }
         let facts = context.snapshot.facts.job(job);
         let Some(facts) = facts else {
-            self.needs.facts.insert(job);
+            self.needs_facts_of(job);
             return;
         };
         let has_no_node = |kubelet| matches!(kubelet, Kubelet::Absent | Kubelet::Deleted(_) | Kubelet::OutOfService);

@@ -89,8 +89,7 @@ impl World<'_, '_> {
     /// (kube-node-lease), which says more if no controller manager keeps the condition up to date. That nothing has
     /// ever reported counts for a pod that is `overdue`.
     fn kubelet_on(&mut self, node: ObjectId, overdue: bool) -> (Kubelet, Liveness) {
-        let (context, needs) = (self.context, &mut self.needs);
-        let snapshot = context.snapshot;
+        let (context, snapshot) = (self.context, self.context.snapshot);
         let away = |words: &str| Liveness::Away(words.to_owned());
         let report = snapshot.facts.node(node).and_then(|facts| facts.kubelet);
         let kubelet = match report {
@@ -101,14 +100,14 @@ impl World<'_, '_> {
             Some(KubeletReport::NotReady) => Kubelet::NotReady,
             Some(KubeletReport::Ready | KubeletReport::Unsaid) => Kubelet::Reports,
             None => {
-                needs.kubelets.insert(node);
+                context.lacks(|needs| needs.kubelets.insert(node));
                 Kubelet::Unread
             }
         };
         let name = snapshot.text(snapshot.object(node).name);
-        match look_up_named(context, context.built_in.leases, ("kube-node-lease", name), needs) {
+        match look_up_named(context, context.built_in.leases, ("kube-node-lease", name)) {
             Presence::Present(lease) => {
-                let mut at = |now| of_lease(context, needs, lease, now, "the lease of its kubelet");
+                let at = |now| of_lease(context, lease, now, "the lease of its kubelet");
                 let is_silent = matches!(at(context.time.map(|now| now - CLOCK_MAY_BE_OFF)), Liveness::Away(_));
                 (if is_silent { Kubelet::Silent } else { kubelet }, at(context.time))
             }
@@ -133,19 +132,19 @@ impl World<'_, '_> {
         let unread = || Liveness::Unread("its Node could not be read".to_owned());
         let away = |words: &str| Liveness::Away(words.to_owned());
         let Some(facts) = context.snapshot.facts.pod(pod) else {
-            self.needs.facts.insert(pod);
+            self.needs_facts_of(pod);
             return (Kubelet::Unknown, unread());
         };
         let Some(node) = &facts.node else { return (Kubelet::Absent, away("it has no Node")) };
         let nodes = context.built_in.nodes;
         let overdue = context.terminating_for(pod).unwrap_or_default();
-        let (kubelet, seen) = match look_up_named(context, nodes, ("", node), &mut self.needs) {
+        let (kubelet, seen) = match look_up_named(context, nodes, ("", node)) {
             Presence::Present(id) if self.exists(id) => self.kubelet_on(id, overdue >= SLOWEST_KUBELET),
             Presence::Present(id) => return (Kubelet::Deleted(id), away("its Node is deleted")),
             Presence::Absent => return (Kubelet::Absent, away("its Node does not exist")),
             Presence::Unknown => {
                 let at = nodes.and_then(|nodes| context.snapshot.locate(nodes, "", node).ok());
-                self.needs.look_ups.extend(at);
+                self.context.lacks(|needs| needs.look_ups.extend(at));
                 (Kubelet::Unread, unread())
             }
         };

@@ -39,7 +39,7 @@ impl World<'_, '_> {
             if snapshot.facts.pod(gone).is_none()
                 && context.fact_index.has_waiting_claim(snapshot, claims, object.namespace)
             {
-                self.needs.facts.insert(gone);
+                self.needs_facts_of(gone);
             }
             noticed.extend(context.claims_of_pod(gone));
         }

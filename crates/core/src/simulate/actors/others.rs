@@ -35,7 +35,7 @@ impl World<'_, '_> {
         open.extend(&waited);
         open.append(&mut others.roots);
         let kept = self.context.kept_by_users().iter();
-        self.needs.evidence.extend(kept.flat_map(|(_, keepers)| &keepers.unread));
+        self.context.lacks(|needs| needs.evidence.extend(kept.flat_map(|(_, keepers)| &keepers.unread)));
         open.extend(self.context.no_longer_used(|keepers, user| self.keeps(keepers, user)));
         if others.looked_at.is_none() && self.collector.sweeps {
             open.extend(unfinished_by_sweep(self));

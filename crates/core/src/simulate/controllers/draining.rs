@@ -3,21 +3,13 @@
 
 use crate::model::{ObjectId, Reference, effects::PolicyFacts, resources::group_of};
 
-use super::{
-    super::{context::SimContext, needs::Needs},
-    controller::Undrained,
-};
+use super::{super::context::SimContext, controller::Undrained};
 
 /// Karpenter's finalizer of Nodes and NodeClaims.
 const FINALIZER: &str = "karpenter.sh/termination";
 
 /// The pods that keep a Node or NodeClaim, as far as was read.
-pub(super) fn undrained(
-    context: &SimContext<'_>,
-    needs: &mut Needs,
-    object: ObjectId,
-    finalizer: &str,
-) -> Vec<Undrained> {
+pub(super) fn undrained(context: &SimContext<'_>, object: ObjectId, finalizer: &str) -> Vec<Undrained> {
     let snapshot = context.snapshot;
     if finalizer != FINALIZER {
         return Vec::new();
@@ -36,16 +28,16 @@ pub(super) fn undrained(
         match snapshot.facts.policy(claim) {
             Some(facts) if facts.has_deadline() => return Vec::new(),
             Some(_) => {}
-            None => _ = needs.evidence.insert(claim),
+            None => _ = context.lacks(|needs| needs.evidence.insert(claim)),
         }
     }
     let pods = nodes.into_iter().flat_map(|node| context.pods_of_node(node).pods);
-    pods.filter_map(|pod| undrainable(context, needs, pod)).collect()
+    pods.filter_map(|pod| undrainable(context, pod)).collect()
 }
 
 /// Why a pod can't be evicted. One that isn't ready mostly can (kubernetes/kubernetes
 /// pkg/registry/core/pod/storage/eviction.go); one of a DaemonSet or a mirror isn't.
-fn undrainable(context: &SimContext<'_>, needs: &mut Needs, pod: ObjectId) -> Option<Undrained> {
+fn undrainable(context: &SimContext<'_>, pod: ObjectId) -> Option<Undrained> {
     let snapshot = context.snapshot;
     let (object, facts) = (snapshot.object(pod), snapshot.facts.pod(pod)?);
     let stays = Reference::controller_of(&object.owners).is_some_and(|owner| {
@@ -62,13 +54,13 @@ fn undrainable(context: &SimContext<'_>, needs: &mut Needs, pod: ObjectId) -> Op
         return None;
     }
     let budgets = context.of_resource(snapshot.resources.by_group_kind("policy", "PodDisruptionBudget")?);
-    let mut forbids = |budget: &ObjectId| match snapshot.facts.budget(*budget) {
+    let forbids = |budget: &ObjectId| match snapshot.facts.budget(*budget) {
         Some(facts) => {
             let selects = |id| facts.selector.as_ref().is_some_and(|it| it.matches(|key| snapshot.label(id, key)));
             facts.allowed == Some(0) && selects(pod)
         }
         None => {
-            needs.evidence.insert(*budget);
+            context.lacks(|needs| needs.evidence.insert(*budget));
             false
         }
     };

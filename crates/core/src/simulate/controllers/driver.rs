@@ -7,7 +7,7 @@ use crate::{
         effects::{PolicyFacts, is_within},
         facts::{VolumeDeleter, VolumeFacts},
     },
-    simulate::needs::Needs,
+    simulate::context::SimContext,
 };
 
 /// The finalizer of a volume's provisioner.
@@ -62,7 +62,8 @@ enum Part {
 
 impl Driver {
     /// The driver that a finalizer of an object is about, if it is about one, and if that was read.
-    pub(super) fn of(snapshot: &Snapshot, needs: &mut Needs, object: ObjectId, finalizer: &str) -> Option<Driver> {
+    pub(super) fn of(context: &SimContext<'_>, object: ObjectId, finalizer: &str) -> Option<Driver> {
+        let snapshot = context.snapshot;
         if let Some(("external-attacher" | "external-resizer", name)) = finalizer.split_once('/') {
             return Some(Driver { name: name.to_owned(), part: Part::Attacher });
         }
@@ -78,26 +79,27 @@ impl Driver {
         let resource = snapshot.resource(object);
         if is_within(finalizer, GATEWAYS.0) && (&*resource.group, &*resource.kind) == GATEWAYS {
             let Some(facts) = snapshot.facts.policy(object) else {
-                needs.evidence.insert(object);
+                context.lacks(|needs| needs.evidence.insert(object));
                 return None;
             };
             return facts.controller().and_then(itself);
         }
         if let Some(("provisioner.storage.kubernetes.io", _)) = finalizer.split_once('/') {
-            return Driver::of_source(snapshot, needs, object);
+            return Driver::of_source(context, object);
         }
         if finalizer != PROVISIONER {
             return None;
         }
         let Some(facts) = snapshot.facts.volume(object) else {
-            needs.evidence.insert(object);
+            context.lacks(|needs| needs.evidence.insert(object));
             return None;
         };
         Driver::of_volume(facts)
     }
 
     /// The provisioner that fills a volume from a VolumeSnapshot, or from a claim.
-    fn of_source(snapshot: &Snapshot, needs: &mut Needs, object: ObjectId) -> Option<Driver> {
+    fn of_source(context: &SimContext<'_>, object: ObjectId) -> Option<Driver> {
+        let snapshot = context.snapshot;
         let resource = snapshot.resource(object);
         if resource.kind == "PersistentVolumeClaim" {
             let volume = snapshot.facts.claim(object)?.volume.as_deref()?;
@@ -107,12 +109,12 @@ impl Driver {
         }
         let contents = snapshot.resources.by_group_kind(&resource.group, "VolumeSnapshotContent")?;
         let Some(facts) = snapshot.facts.volume_snapshot(object) else {
-            needs.evidence.insert(object);
+            context.lacks(|needs| needs.evidence.insert(object));
             return None;
         };
         let content = snapshot.look_up_named(contents, "", facts.content.as_deref()?).object()?;
         let Some(facts) = snapshot.facts.volume_snapshot_content(content) else {
-            needs.evidence.insert(content);
+            context.lacks(|needs| needs.evidence.insert(content));
             return None;
         };
         let name = facts.driver.clone()?;

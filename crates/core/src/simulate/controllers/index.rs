@@ -47,7 +47,7 @@ pub(super) struct Asked {
 }
 
 /// A controller, and what should be read to know more of it.
-pub(super) type Judged = (Arc<FinalizerController>, Needs);
+pub(super) type Judged = OnceLock<(Arc<FinalizerController>, Needs)>;
 
 /// Whether a workload handles an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

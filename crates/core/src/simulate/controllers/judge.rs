@@ -11,7 +11,7 @@ use crate::{
 };
 
 use super::{
-    super::{context::SimContext, liveness::of_lease, needs::Needs, state::Liveness},
+    super::{context::SimContext, liveness::of_lease, state::Liveness},
     FinalizerController,
     candidates::{self, Asked, is_called},
     driver::{Driver, has_role},
@@ -54,11 +54,11 @@ struct Scoped {
 }
 
 impl Scoped {
-    fn of(context: &SimContext<'_>, needs: &mut Needs, asked: &Asked<'_>, all: Vec<ObjectId>) -> Scoped {
+    fn of(context: &SimContext<'_>, asked: &Asked<'_>, all: Vec<ObjectId>) -> Scoped {
         let mut scoped = Scoped::default();
         for workload in all {
             if context.snapshot.facts.workload(workload).is_none() {
-                needs.evidence.insert(workload);
+                context.lacks(|needs| needs.evidence.insert(workload));
             }
             match scope(context.snapshot, workload, asked.add_on, asked.object) {
                 Scope::Handles => scoped.handling.push(workload),
@@ -87,7 +87,6 @@ impl Scoped {
 /// nothing, wherever it was found.
 pub(super) fn judge(
     context: &SimContext<'_>,
-    needs: &mut Needs,
     sample: ObjectId,
     object: ObjectId,
     (finalizer, text): (Symbol, &str),
@@ -102,14 +101,14 @@ pub(super) fn judge(
     // Every provisioner has the same name there.
     let added_by = match provisioner {
         Some(_) => AddedBy::NotRecorded,
-        None => added_by(snapshot, needs, sample, text),
+        None => added_by(context, sample, text),
     };
     let own = match added_by {
         AddedBy::Program(program) => Some(program),
         _ => None,
     };
     let copied = add_on.is_none() && matches!(added_by, AddedBy::Anyone(_) | AddedBy::NotRecorded);
-    let of_others = if copied { adds_it_to_others(context, needs, sample, finalizer) } else { None };
+    let of_others = if copied { adds_it_to_others(context, sample, finalizer) } else { None };
     // If the controller's own name is known, other components of the add-on that set the finalizer show nothing.
     let is_its =
         |program: &&str| add_on.is_none_or(|add_on| !add_on.has_names() || add_on.is_called(program, asked.group));
@@ -119,9 +118,9 @@ pub(super) fn judge(
     let of_driver = of_driver.unwrap_or_else(|| program.map(str::to_owned).into_iter().collect());
 
     let mut evidence = Evidence::default();
-    let scoped = Scoped::of(context, needs, &asked, by_name(context, &asked, program));
-    gather_leases(context, needs, &asked, of_driver, &scoped, &mut evidence);
-    gather_workloads(context, needs, &scoped, &mut evidence);
+    let scoped = Scoped::of(context, &asked, by_name(context, &asked, program));
+    gather_leases(context, &asked, of_driver, &scoped, &mut evidence);
+    gather_workloads(context, &scoped, &mut evidence);
     if let Some(program) = of_others {
         for words in evidence.alive.first_mut().into_iter().chain(evidence.away.first_mut()) {
             *words = format!("{program:?} adds it to others: {words}");
@@ -131,8 +130,8 @@ pub(super) fn judge(
         && add_on.is_none_or(|add_on| !add_on.has_names())
         && let [only] = candidates::of_definitions_owner(context, id)[..]
     {
-        let scoped = Scoped::of(context, needs, &asked, vec![only]);
-        gather_workloads(context, needs, &scoped, &mut evidence);
+        let scoped = Scoped::of(context, &asked, vec![only]);
+        gather_workloads(context, &scoped, &mut evidence);
     }
     let Evidence { alive, away, unread, out_of_scope, .. } = &evidence;
     let liveness = match (alive.is_empty(), away.is_empty()) {
@@ -143,7 +142,7 @@ pub(super) fn judge(
         _ if !unread.is_empty() => Liveness::Unread(unread.join(", ")),
         _ if !out_of_scope.is_empty() => Liveness::Unknown(out_of_scope.join(", ")),
         (true, false) => Liveness::Away(away.join(", and ")),
-        _ => without_evidence(context, needs, &asked, &added_by, &mut evidence),
+        _ => without_evidence(context, &asked, &added_by, &mut evidence),
     };
     let given_up = add_on.map(|add_on| add_on.given_up).filter(|since| !since.is_empty());
     let liveness = match (liveness, given_up) {
@@ -198,7 +197,6 @@ fn by_name(context: &SimContext<'_>, asked: &Asked<'_>, program: Option<&str>) -
 /// The Leases of these names and the add-on's, except those of workloads that may not handle the object.
 fn gather_leases(
     context: &SimContext<'_>,
-    needs: &mut Needs,
     asked: &Asked<'_>,
     names: Vec<String>,
     scoped: &Scoped,
@@ -219,7 +217,7 @@ fn gather_leases(
     };
     let called = context.of_resource(leases).iter().filter(|id| names.contains(&snapshot.object(**id).name));
     for lease in called.copied() {
-        let liveness = of_lease(context, needs, lease, context.time, "its lease");
+        let liveness = of_lease(context, lease, context.time, "its lease");
         if is_doubtful(lease) {
             continue;
         }
@@ -236,12 +234,12 @@ fn gather_leases(
 
 /// What the workloads that handle the object show; if there are none, those that perhaps do: they can only be seen not
 /// to run.
-fn gather_workloads(context: &SimContext<'_>, needs: &mut Needs, scoped: &Scoped, evidence: &mut Evidence) {
+fn gather_workloads(context: &SimContext<'_>, scoped: &Scoped, evidence: &mut Evidence) {
     let handling = scoped.handling.iter().map(|id| (*id, None));
     let perhaps = scoped.perhaps.iter().map(|(id, why)| (*id, Some(why)));
     let is_handled = !scoped.handling.is_empty();
     for (workload, doubt) in handling.chain(perhaps.filter(|_| !is_handled)) {
-        match (workloads::readiness(context, needs, workload), doubt) {
+        match (workloads::readiness(context, workload), doubt) {
             (Readiness::Ready(_) | Readiness::Starting(_), Some(why)) => {
                 evidence.may_be.push(workload);
                 evidence.out_of_scope.push(why.clone());
@@ -269,7 +267,6 @@ fn gather_workloads(context: &SimContext<'_>, needs: &mut Needs, scoped: &Scoped
 /// The liveness if no workload and no Lease is known as the controller's.
 fn without_evidence(
     context: &SimContext<'_>,
-    needs: &mut Needs,
     asked: &Asked<'_>,
     added_by: &AddedBy<'_>,
     evidence: &mut Evidence,
@@ -290,7 +287,7 @@ fn without_evidence(
             None => Liveness::Unknown(driver.unseen(driver.is_installed(snapshot))),
         };
     }
-    if let Some(possible) = possible(context, needs, asked, program, evidence) {
+    if let Some(possible) = possible(context, asked, program, evidence) {
         return possible;
     }
     let is_framework = candidates::framework(asked.finalizer).is_some();
@@ -339,7 +336,6 @@ fn without_evidence(
 /// called as its controller would be, it is the controller, and perhaps `idle`.
 fn possible(
     context: &SimContext<'_>,
-    needs: &mut Needs,
     asked: &Asked<'_>,
     program: Option<&str>,
     evidence: &mut Evidence,
@@ -361,13 +357,13 @@ fn possible(
     let is_known = asked.add_on.is_some_and(|add_on| !add_on.is_only_a_name());
     let is_called = parts.iter().all(|(_, called)| *called);
     let looked_at = parts.iter().take(LOOKED_AT).map(|(id, _)| *id).collect();
-    let scoped = Scoped::of(context, needs, asked, looked_at);
+    let scoped = Scoped::of(context, asked, looked_at);
     let left_out = scoped.others.first().map(|(_, why)| why.clone());
     parts.retain(|(id, _)| !scoped.others.iter().any(|(other, _)| other == id));
     let Some((first, _)) = parts.first().copied() else { return left_out.map(Liveness::Unknown) };
     let mut away = Vec::new();
     for (part, _) in parts.iter().take(LOOKED_AT) {
-        let readiness = workloads::readiness(context, needs, *part);
+        let readiness = workloads::readiness(context, *part);
         match readiness {
             Readiness::Idle(_) => _ = evidence.idle.get_or_insert(*part),
             Readiness::Failing(_) => evidence.failing.push(*part),

@@ -27,7 +27,6 @@ use crate::model::{
 use super::{
     blocked_by::{left_by_job_controller, managed_by_another},
     context::SimContext,
-    needs::Needs,
     state::Liveness,
 };
 
@@ -58,11 +57,7 @@ pub struct Question {
 const MOST_JUDGED: usize = 20_000;
 
 /// The controller that should remove a finalizer from an object, and whether it seems to run.
-pub(crate) fn finalizer_controller(
-    context: &SimContext<'_>,
-    needs: &mut Needs,
-    question: &Question,
-) -> Arc<FinalizerController> {
+pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question) -> Arc<FinalizerController> {
     let (object, finalizer) = (question.object, question.finalizer);
     // This depends on the very object.
     if let Some(why) = left_by_job_controller(context.snapshot, object, finalizer) {
@@ -71,21 +66,21 @@ pub(crate) fn finalizer_controller(
     if let Some((_, why)) = managed_by_another(context.snapshot, object, finalizer) {
         return Arc::new(FinalizerController::of(None, Liveness::Unknown(why)));
     }
-    let mut controller = judged(context, needs, question);
+    let mut controller = judged(context, question);
     if context.snapshot.object(object).terminating() {
-        context.read_what_it_names(needs, object, finalizer);
+        context.read_what_it_names(object, finalizer);
     }
-    controller = without_rights(context, needs, controller, object);
+    controller = without_rights(context, controller, object);
     controller = context.without_what_is_missing(controller, object, finalizer);
     if context.leaving_namespace_of(object).is_some() {
         controller = controller.in_leaving_namespace(context.snapshot.text(finalizer));
     }
-    let undrained = draining::undrained(context, needs, object, context.snapshot.text(finalizer));
+    let undrained = draining::undrained(context, object, context.snapshot.text(finalizer));
     let controller = match undrained.is_empty() {
         true => controller,
         false => Arc::new(FinalizerController { undrained, ..(*controller).clone() }),
     };
-    match paused(context, needs, object, finalizer).filter(|_| !controller.is_away()) {
+    match paused(context, object, finalizer).filter(|_| !controller.is_away()) {
         Some(paused) => {
             let with = paused.with.map(|cluster| format!(", as {}", context.snapshot.short_name(cluster)));
             let liveness = Liveness::Unknown(paused.pause.in_words() + &with.unwrap_or_default());
@@ -98,11 +93,10 @@ pub(crate) fn finalizer_controller(
 /// The same controller, with what it lacks if nothing lets any of its workloads change the object.
 fn without_rights(
     context: &SimContext<'_>,
-    needs: &mut Needs,
     controller: Arc<FinalizerController>,
     object: ObjectId,
 ) -> Arc<FinalizerController> {
-    let mut missing = controller.acting().iter().map(|workload| RightsGone::missing(context, needs, *workload, object));
+    let mut missing = controller.acting().iter().map(|workload| RightsGone::missing(context, *workload, object));
     match missing.next().flatten().filter(|_| missing.all(|other| other.is_some())) {
         Some(lacks) => Arc::new(FinalizerController { lacks: Some(lacks), ..(*controller).clone() }),
         None => controller,
@@ -110,20 +104,19 @@ fn without_rights(
 }
 
 /// The judgement on a controller, whatever pauses it.
-fn judged(context: &SimContext<'_>, needs: &mut Needs, question: &Question) -> Arc<FinalizerController> {
+fn judged(context: &SimContext<'_>, question: &Question) -> Arc<FinalizerController> {
     let (object, finalizer) = (question.object, question.finalizer);
     let (index, snapshot) = (&context.controllers, context.snapshot);
-    let driver = Driver::of(snapshot, needs, object, snapshot.text(finalizer));
+    let driver = Driver::of(context, object, snapshot.text(finalizer));
     let sample = match question.exact {
         true => object,
         false => index.representative(snapshot, object, finalizer),
     };
-    judged_as(context, needs, driver, sample, object, (finalizer, snapshot.text(finalizer)))
+    judged_as(context, driver, sample, object, (finalizer, snapshot.text(finalizer)))
 }
 
 fn judged_as(
     context: &SimContext<'_>,
-    needs: &mut Needs,
     driver: Option<Driver>,
     sample: ObjectId,
     object: ObjectId,
@@ -149,25 +142,16 @@ fn judged_as(
         let too_many = || Arc::new(FinalizerController::of(None, Liveness::Unread(why.to_owned())));
         return Arc::clone(index.too_many.get_or_init(too_many));
     }
-    let (controller, wanted) = judged.entry(asked).or_insert_with(|| {
-        let mut wanted = Needs::default();
-        let controller = judge::judge(context, &mut wanted, sample, object, (finalizer, text), driver.as_ref());
-        (Arc::new(controller), wanted)
-    });
-    needs.add(wanted);
-    Arc::clone(controller)
+    let judge = || judge::judge(context, sample, object, (finalizer, text), driver.as_ref());
+    let judged = judged.entry(asked).or_default();
+    Arc::clone(context.once(judged, || Arc::new(judge())))
 }
 
 /// Whether the controller of such an object, known by this finalizer of its kind, is known not to run, or all that
 /// could show it was read and shows nothing.
-pub(crate) fn is_unseen(
-    context: &SimContext<'_>,
-    needs: &mut Needs,
-    object: ObjectId,
-    finalizer: &'static str,
-) -> bool {
+pub(crate) fn is_unseen(context: &SimContext<'_>, object: ObjectId, finalizer: &'static str) -> bool {
     let symbol = context.snapshot.strings.find(finalizer).unwrap_or(Symbol::EMPTY);
-    let controller = judged_as(context, needs, None, object, object, (symbol, finalizer));
+    let controller = judged_as(context, None, object, object, (symbol, finalizer));
     let shows_nothing = matches!(controller.liveness, Liveness::Unknown(_))
         && controller.running.is_empty()
         && controller.may_be.is_empty()
@@ -177,16 +161,16 @@ pub(crate) fn is_unseen(
 }
 
 /// What makes the controller of a finalizer leave this object alone, as far as was read.
-fn paused(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalizer: Symbol) -> Option<Paused> {
+fn paused(context: &SimContext<'_>, object: ObjectId, finalizer: Symbol) -> Option<Paused> {
     let snapshot = context.snapshot;
     let text = snapshot.text(finalizer);
     if !Pause::is_possible(text) {
         return None;
     }
-    let mut pause_of = |object: ObjectId| match snapshot.facts.policy(object) {
+    let pause_of = |object: ObjectId| match snapshot.facts.policy(object) {
         Some(facts) => facts.pause.clone(),
         None => {
-            needs.evidence.insert(object);
+            context.lacks(|needs| needs.evidence.insert(object));
             None
         }
     };
@@ -242,7 +226,6 @@ pub(crate) fn is_workload(context: &SimContext<'_>, object: ObjectId) -> bool {
 /// their controller, in snapshot order.
 pub(crate) fn held_by_these(
     context: &SimContext<'_>,
-    needs: &mut Needs,
     workloads: &[ObjectId],
 ) -> Vec<(ObjectId, Symbol, Arc<FinalizerController>)> {
     let snapshot = context.snapshot;
@@ -252,7 +235,7 @@ pub(crate) fn held_by_these(
         let text = snapshot.text(*finalizer);
         let add_on = add_on(text, &kind.group, &kind.kind);
         // Who is judged is read: only what may be the controller by what is known of both.
-        let driver = Driver::of(snapshot, &mut Needs::default(), samples[0], text);
+        let driver = context.aside(|| Driver::of(context, samples[0], text)).0;
         let (object, driver) = (samples[0], driver.as_ref());
         let asked =
             candidates::Asked { object, resource: *resource, finalizer: text, group: &kind.group, add_on, driver };
@@ -297,7 +280,7 @@ pub(crate) fn held_by_these(
     held.filter(|(_, object, finalizer)| kinds.contains(&(object.resource, *finalizer)))
         .filter(|(id, _, finalizer)| managed_by_another(snapshot, *id, *finalizer).is_none())
         .map(|(object, _, finalizer)| Question { object, finalizer, exact: false })
-        .map(|question| (question.object, question.finalizer, judged(context, needs, &question)))
+        .map(|question| (question.object, question.finalizer, judged(context, &question)))
         .filter(|(_, _, controller)| goes(controller))
         .collect()
 }

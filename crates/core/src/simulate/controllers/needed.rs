@@ -10,7 +10,7 @@ use crate::{
         ObjectId, Presence, ResourceId, Snapshot, Symbol,
         effects::{NamedObject, known_finalizer, known_users, may_need, surely_needs},
     },
-    simulate::{context::SimContext, needs::Needs, state::Liveness},
+    simulate::{context::SimContext, state::Liveness},
     wording::some_of,
 };
 
@@ -67,10 +67,12 @@ impl SimContext<'_> {
     }
 
     /// Asks for what an object names, if the controller of a finalizer may need that.
-    pub(crate) fn read_what_it_names(&self, needs: &mut Needs, object: ObjectId, finalizer: Symbol) {
+    pub(crate) fn read_what_it_names(&self, object: ObjectId, finalizer: Symbol) {
         let (resource, text) = (self.snapshot.resource(object), self.snapshot.text(finalizer));
         let is_wanted = may_need(text, &resource.group, &resource.kind);
-        needs.evidence.extend(Some(object).filter(|_| is_wanted && self.snapshot.facts.policy(object).is_none()));
+        if is_wanted && self.snapshot.facts.policy(object).is_none() {
+            self.lacks(|needs| needs.evidence.insert(object));
+        }
     }
 
     /// What names an object in its spec, and may need it, as far as was read.
@@ -98,7 +100,7 @@ impl SimContext<'_> {
 
     /// Asks for what may name one of these objects: most of that is where the object is. Where there is much, nothing
     /// is read.
-    pub(crate) fn read_what_may_name(&self, needs: &mut Needs, objects: impl IntoIterator<Item = ObjectId>) {
+    pub(crate) fn read_what_may_name(&self, objects: impl IntoIterator<Item = ObjectId>) {
         let snapshot = self.snapshot;
         // Secrets are named from every group.
         let mut groups: FxHashMap<Symbol, FxHashSet<&str>> = FxHashMap::default();
@@ -116,7 +118,9 @@ impl SimContext<'_> {
                     && snapshot.object(*id).finalizers.iter().any(may_need)
             };
             let unread: Vec<ObjectId> = self.in_namespace(namespace).iter().copied().filter(may_name).collect();
-            needs.evidence.extend(Some(unread).filter(|unread| unread.len() <= MOST_READ).into_iter().flatten());
+            if unread.len() <= MOST_READ {
+                self.lacks(|needs| needs.evidence.extend(unread));
+            }
         }
     }
 

@@ -1,11 +1,8 @@
 //! Who is recorded as having added a finalizer: the names in managed fields.
 
-use crate::model::{ObjectId, Snapshot, Symbol, facts::Setter};
+use crate::model::{ObjectId, Symbol, facts::Setter};
 
-use super::{
-    super::{context::SimContext, needs::Needs},
-    managers::tells_nobody,
-};
+use super::{super::context::SimContext, managers::tells_nobody};
 
 /// Who added a finalizer.
 pub(super) enum AddedBy<'a> {
@@ -23,14 +20,9 @@ pub(super) fn of_finalizer<'a>(setters: &'a [Setter], finalizer: &'a str) -> imp
     setters[first..].iter().take_while(move |setter| setter.finalizer == finalizer)
 }
 
-pub(super) fn added_by<'a>(
-    snapshot: &'a Snapshot,
-    needs: &mut Needs,
-    object: ObjectId,
-    finalizer: &'a str,
-) -> AddedBy<'a> {
-    let Some(setters) = snapshot.facts.setters(object) else {
-        needs.setters.insert(object);
+pub(super) fn added_by<'a>(context: &SimContext<'a>, object: ObjectId, finalizer: &'a str) -> AddedBy<'a> {
+    let Some(setters) = context.snapshot.facts.setters(object) else {
+        context.lacks(|needs| needs.setters.insert(object));
         return AddedBy::Unread;
     };
     let mut managers: Vec<&str> = of_finalizer(setters, finalizer).map(|setter| setter.manager.as_str()).collect();
@@ -43,17 +35,12 @@ pub(super) fn added_by<'a>(
 }
 
 /// The program that has added this finalizer to other objects of the kind: somebody may have copied it by hand.
-pub(super) fn adds_it_to_others<'a>(
-    context: &SimContext<'a>,
-    needs: &mut Needs,
-    object: ObjectId,
-    finalizer: Symbol,
-) -> Option<&'a str> {
+pub(super) fn adds_it_to_others<'a>(context: &SimContext<'a>, object: ObjectId, finalizer: Symbol) -> Option<&'a str> {
     let snapshot = context.snapshot;
     let samples = context.controllers.by_finalizer(snapshot);
     let samples = samples.get(&(snapshot.object(object).resource, finalizer)).into_iter().flatten();
     let mut others = samples.copied().filter(|other| *other != object);
-    others.find_map(|other| match added_by(snapshot, needs, other, snapshot.text(finalizer)) {
+    others.find_map(|other| match added_by(context, other, snapshot.text(finalizer)) {
         AddedBy::Program(program) => Some(program),
         _ => None,
     })

@@ -1,9 +1,6 @@
 //! Whether a delete takes from a controller the right to change an object: then it can't remove its finalizer (R9.46).
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, PoisonError},
-};
+use std::sync::{Arc, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,7 +13,7 @@ use crate::{
 };
 
 use super::{
-    super::{built_in::BuiltIn, context::SimContext, needs::Needs, state::Liveness},
+    super::{built_in::BuiltIn, context::SimContext, state::Liveness},
     controller::FinalizerController,
 };
 
@@ -148,18 +145,13 @@ impl<'c, 'a> RightsGone<'c, 'a> {
 
     /// What takes the right to change an object from all of these workloads; `None` if one keeps it, or if nothing is
     /// known to have given it.
-    pub(crate) fn taken(
-        &self,
-        unread: &mut BTreeSet<ObjectId>,
-        workloads: &[ObjectId],
-        object: ObjectId,
-    ) -> Option<Taken> {
+    pub(crate) fn taken(&self, workloads: &[ObjectId], object: ObjectId) -> Option<Taken> {
         if self.is_empty() || workloads.is_empty() {
             return None;
         }
         let mut taken = Taken { by: Vec::new(), is_certain: true };
         for workload in workloads {
-            let of_this = self.taken_from(unread, *workload, object)?;
+            let of_this = self.taken_from(*workload, object)?;
             taken.by.extend(of_this.by);
             taken.is_certain &= of_this.is_certain;
         }
@@ -168,7 +160,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         Some(taken)
     }
 
-    fn taken_from(&self, unread: &mut BTreeSet<ObjectId>, workload: ObjectId, object: ObjectId) -> Option<Taken> {
+    fn taken_from(&self, workload: ObjectId, object: ObjectId) -> Option<Taken> {
         let snapshot = self.context.snapshot;
         let (namespace, name) = account_of(snapshot, workload)?;
         let account = self.context.built_in.accounts.map(|all| snapshot.look_up_named(all, namespace, name));
@@ -185,7 +177,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         let lacks_roles = self.gone.iter().any(is_role);
         let mut taken = Taken::default();
         for binding in bindings().filter(|binding| lacks_roles || self.gone.contains(binding)) {
-            let (gives, role) = self.gives(unread, binding, object);
+            let (gives, role) = self.gives(binding, object);
             let going = [Some(binding), role].into_iter().flatten().find(|id| self.gone.contains(id));
             if let Some(going) = going.filter(|_| gives != Gives::No) {
                 taken.by.push(going);
@@ -196,7 +188,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
             return None;
         }
         let is_kept = bindings().any(|binding| {
-            let (gives, role) = self.gives(unread, binding, object);
+            let (gives, role) = self.gives(binding, object);
             gives == Gives::Yes && ![Some(binding), role].into_iter().flatten().any(|id| self.gone.contains(&id))
         });
         (!is_kept).then_some(taken)
@@ -204,30 +196,23 @@ impl<'c, 'a> RightsGone<'c, 'a> {
 
     /// Where nothing lets a workload change an object as the cluster is, a clause about that workload; `None` if
     /// something does, or not all was read that may.
-    pub(crate) fn missing(
-        context: &'c SimContext<'a>,
-        needs: &mut Needs,
-        workload: ObjectId,
-        object: ObjectId,
-    ) -> Option<String> {
+    pub(crate) fn missing(context: &'c SimContext<'a>, workload: ObjectId, object: ObjectId) -> Option<String> {
         let snapshot = context.snapshot;
         let now = RightsGone { context, gone: FxHashSet::default() };
         let namespace = snapshot.object(object).namespace;
         let BuiltIn { role_bindings, cluster_role_bindings, .. } = context.built_in;
         if snapshot.facts.workload(workload).is_none() {
-            needs.evidence.insert(workload);
+            context.lacks(|needs| needs.evidence.insert(workload));
         }
         let (place, name) = account_of(snapshot, workload)?;
         let are_listed = snapshot.covers(cluster_role_bindings?, None)
             && (namespace.is_empty() || snapshot.covers(role_bindings?, Some(namespace)));
-        let mut unread = BTreeSet::new();
         let bindings = now.bindings_of((place, name));
         let mut that_count = bindings.that_count_in(snapshot.object(object).namespace);
-        let is_given = that_count.any(|binding| now.gives(&mut unread, binding, object).0 != Gives::No);
-        let is_read = unread.is_empty();
-        needs.evidence.extend(unread);
+        let gives_it = |binding| now.gives(binding, object).0 != Gives::No;
+        let (is_given, unread) = context.noting(|| that_count.any(gives_it));
         // What no role names at all may run elsewhere, or as somebody else.
-        let is_known = are_listed && is_read && bindings.name_it;
+        let is_known = are_listed && unread.evidence.is_empty() && bindings.name_it;
         // Rules name plurals.
         let resource = Some(snapshot.resource(object)).filter(|it| !it.doubtful_plural)?.full_name();
         let lacks =
@@ -236,7 +221,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
     }
 
     /// Those of these workloads whose ServiceAccounts have rights from what is gone, as far as was read.
-    pub(crate) fn losers(&self, unread: &mut BTreeSet<ObjectId>, mut workloads: Vec<ObjectId>) -> Vec<ObjectId> {
+    pub(crate) fn losers(&self, mut workloads: Vec<ObjectId>) -> Vec<ObjectId> {
         let (snapshot, built_in) = (self.context.snapshot, self.context.built_in);
         let is = |id: ObjectId, kind| Some(snapshot.object(id).resource) == kind;
         let bindings: Vec<ObjectId> = self
@@ -251,7 +236,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
             })
             .collect();
         let is_unread = |id: &&ObjectId| snapshot.facts.get(**id).is_none();
-        unread.extend(bindings.iter().filter(is_unread));
+        self.context.lacks(|needs| needs.evidence.extend(bindings.iter().filter(is_unread)));
         let is_about = |id: &ObjectId, namespace: &str, name: Option<&str>| {
             let object = snapshot.object(*id);
             let is_it = |it: Symbol, text: &str| snapshot.text(it) == text;
@@ -264,7 +249,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
             let namespace = snapshot.text(snapshot.object(*workload).namespace);
             bindings.iter().any(|id| is_about(id, namespace, None))
         });
-        unread.extend(workloads.iter().filter(is_unread));
+        self.context.lacks(|needs| needs.evidence.extend(workloads.iter().filter(is_unread)));
         workloads.retain(|workload| {
             let Some((namespace, name)) = account_of(snapshot, *workload) else { return false };
             bindings.iter().any(|id| is_about(id, namespace, Some(name)))
@@ -274,11 +259,11 @@ impl<'c, 'a> RightsGone<'c, 'a> {
 
     /// Whether a binding lets those whom it names change an object; and its role, if that exists, or the part of that
     /// which goes and alone gives it this right.
-    fn gives(&self, unread: &mut BTreeSet<ObjectId>, binding: ObjectId, object: ObjectId) -> (Gives, Option<ObjectId>) {
+    fn gives(&self, binding: ObjectId, object: ObjectId) -> (Gives, Option<ObjectId>) {
         let (snapshot, built_in) = (self.context.snapshot, self.context.built_in);
         // One that could not be read is a gap: most don't name this account.
         let Some(facts) = snapshot.facts.binding(binding) else {
-            unread.insert(binding);
+            self.context.lacks(|needs| needs.evidence.insert(binding));
             return (Gives::No, None);
         };
         let (kind, place) = match facts.cluster {
@@ -291,24 +276,18 @@ impl<'c, 'a> RightsGone<'c, 'a> {
             _ => return (Gives::Perhaps, None),
         };
         let Some(facts) = snapshot.facts.role(role) else {
-            unread.insert(role);
+            self.context.lacks(|needs| needs.evidence.insert(role));
             return (Gives::Perhaps, Some(role));
         };
         let found = snapshot.object(object);
         let may_write = facts.may_write(snapshot.resources.get(found.resource), snapshot.text(found.name));
-        let part = facts.parts.first().and_then(|_| self.lost_part(unread, role, &facts.parts, object));
+        let part = facts.parts.first().and_then(|_| self.lost_part(role, &facts.parts, object));
         (if may_write { Gives::Yes } else { Gives::No }, part.or(Some(role)))
     }
 
     /// The part of an aggregated ClusterRole that goes, if it gives the right to change an object, and no other part
     /// does (kubernetes/kubernetes pkg/controller/clusterroleaggregation).
-    fn lost_part(
-        &self,
-        unread: &mut BTreeSet<ObjectId>,
-        role: ObjectId,
-        parts: &[LabelSelector],
-        object: ObjectId,
-    ) -> Option<ObjectId> {
+    fn lost_part(&self, role: ObjectId, parts: &[LabelSelector], object: ObjectId) -> Option<ObjectId> {
         let snapshot = self.context.snapshot;
         let is_part = |id: &ObjectId| {
             *id != role && parts.iter().any(|selector| selector.matches(|key| snapshot.label(*id, key)))
@@ -320,7 +299,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
             Some(facts) => facts.may_write(snapshot.resources.get(found.resource), snapshot.text(found.name)),
             // Until it is read, it may.
             None => {
-                unread.insert(*id);
+                self.context.lacks(|needs| needs.evidence.insert(*id));
                 true
             }
         };

@@ -2,7 +2,7 @@
 
 use crate::model::{Coordinate, ObjectId, Presence, ResourceId, Snapshot};
 
-use super::super::{context::SimContext, needs::Needs};
+use super::super::context::SimContext;
 
 /// The kinds that controllers run as.
 const WORKLOADS: [&str; 3] = ["Deployment", "StatefulSet", "DaemonSet"];
@@ -52,11 +52,11 @@ pub(super) fn name(snapshot: &Snapshot, id: ObjectId) -> String {
 }
 
 /// Whether a workload has ready pods.
-pub(super) fn readiness(context: &SimContext<'_>, needs: &mut Needs, workload: ObjectId) -> Readiness {
+pub(super) fn readiness(context: &SimContext<'_>, workload: ObjectId) -> Readiness {
     let snapshot = context.snapshot;
     let called = name(snapshot, workload);
     let Some(facts) = snapshot.facts.workload(workload) else {
-        needs.evidence.insert(workload);
+        context.lacks(|needs| needs.evidence.insert(workload));
         return Readiness::Unread(format!("it could not be read whether {called} is running"));
     };
     let is_daemon = snapshot.resources.get(snapshot.object(workload).resource).kind == "DaemonSet";
@@ -66,13 +66,13 @@ pub(super) fn readiness(context: &SimContext<'_>, needs: &mut Needs, workload: O
         (_, 0) if facts.without_status => {
             Readiness::Unread(format!("it could not be read whether {called} is running"))
         }
-        (_, 0) => without_ready_pod(context, needs, workload, &called),
+        (_, 0) => without_ready_pod(context, workload, &called),
         _ => Readiness::Ready(format!("{called} has ready pods")),
     }
 }
 
 /// The workloads whose pods a Service selects, as far as their own selectors say so.
-pub(crate) fn behind(context: &SimContext<'_>, needs: &mut Needs, service: ObjectId) -> Vec<(ObjectId, Readiness)> {
+pub(crate) fn behind(context: &SimContext<'_>, service: ObjectId) -> Vec<(ObjectId, Readiness)> {
     let snapshot = context.snapshot;
     let Some(selector) = snapshot.facts.service(service).and_then(|facts| facts.selector.as_ref()) else {
         return Vec::new();
@@ -80,16 +80,16 @@ pub(crate) fn behind(context: &SimContext<'_>, needs: &mut Needs, service: Objec
     let namespace = snapshot.object(service).namespace;
     let here: Vec<ObjectId> = all(context).filter(|id| snapshot.object(*id).namespace == namespace).collect();
     let unread = here.iter().filter(|id| snapshot.facts.workload(**id).is_none());
-    needs.evidence.extend(unread);
+    context.lacks(|needs| needs.evidence.extend(unread));
     let is_selected = |id: &ObjectId| {
         let own = snapshot.facts.workload(*id).and_then(|facts| facts.selector.as_ref());
         own.is_some_and(|own| selector.0.iter().all(|label| own.0.contains(label)))
     };
-    here.into_iter().filter(is_selected).map(|id| (id, readiness(context, needs, id))).collect()
+    here.into_iter().filter(is_selected).map(|id| (id, readiness(context, id))).collect()
 }
 
 /// A workload without a ready pod may be starting, or its pods fail.
-fn without_ready_pod(context: &SimContext<'_>, needs: &mut Needs, workload: ObjectId, called: &str) -> Readiness {
+fn without_ready_pod(context: &SimContext<'_>, workload: ObjectId, called: &str) -> Readiness {
     let snapshot = context.snapshot;
     let mut pods = pods_of(context, workload);
     pods.retain(|pod| !snapshot.object(*pod).terminating());
@@ -98,7 +98,7 @@ fn without_ready_pod(context: &SimContext<'_>, needs: &mut Needs, workload: Obje
     let mut since = snapshot.object(workload).created.get();
     for pod in &pods {
         let Some(facts) = snapshot.facts.pod(*pod) else {
-            needs.evidence.insert(*pod);
+            context.lacks(|needs| needs.evidence.insert(*pod));
             continue;
         };
         let failure = facts.not_ready.as_ref().and_then(|not_ready| not_ready.waiting.as_deref());

@@ -3,7 +3,7 @@
 use crate::{
     model::{ObjectId, Snapshot, facts::LabelSelector},
     server::OwnDelete,
-    simulate::{context::SimContext, needs::Needs},
+    simulate::context::SimContext,
 };
 
 use super::{
@@ -12,14 +12,14 @@ use super::{
 };
 
 /// Every webhook, with its configuration.
-pub(crate) fn webhook_calls<'a>(context: &SimContext<'a>, needs: &mut Needs) -> Vec<WebhookCall<'a>> {
+pub(crate) fn webhook_calls<'a>(context: &SimContext<'a>) -> Vec<WebhookCall<'a>> {
     let snapshot: &'a Snapshot = context.snapshot;
     let mut all = Vec::new();
     for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
         let Some(resource) = snapshot.resources.by_group_kind("admissionregistration.k8s.io", kind) else { continue };
         for id in context.of_resource(resource) {
             let Some(facts) = snapshot.facts.webhooks(*id) else {
-                needs.facts.insert(*id);
+                context.lacks(|needs| needs.facts.insert(*id));
                 continue;
             };
             all.extend(facts.webhooks.iter().enumerate().map(|(place, webhook)| WebhookCall {
@@ -43,11 +43,8 @@ impl WebhookCall<'_> {
 }
 
 impl Hook<'_> {
-    pub(crate) fn reach(&self, context: &SimContext<'_>) -> &(Reach, Needs) {
-        self.reach.get_or_init(|| {
-            let mut needs = Needs::default();
-            (reach(context, self.call.webhook.backend.as_ref(), &mut needs), needs)
-        })
+    pub(crate) fn reach(&self, context: &SimContext<'_>) -> &Reach {
+        context.once(&self.reach, || reach(context, self.call.webhook.backend.as_ref()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     model::{Resource, facts::ApiServiceFacts},
-    simulate::{context::SimContext, needs::Needs},
+    simulate::context::SimContext,
 };
 
 use super::{
@@ -11,16 +11,15 @@ use super::{
 };
 
 impl Apis {
-    pub(crate) fn get(&self, context: &SimContext<'_>) -> &(Vec<Api>, Needs) {
-        self.0.get_or_init(|| {
+    pub(crate) fn get(&self, context: &SimContext<'_>) -> &Vec<Api> {
+        context.once(&self.0, || {
             let snapshot = context.snapshot;
-            let mut needs = Needs::default();
             let resource = snapshot.resources.by_group_kind("apiregistration.k8s.io", "APIService");
             let all = resource.map_or(&[][..], |resource| context.of_resource(resource));
             let mut apis = Vec::new();
             for id in all.iter().copied() {
                 let Some(facts) = snapshot.facts.api_service(id) else {
-                    needs.facts.insert(id);
+                    context.lacks(|needs| needs.facts.insert(id));
                     continue;
                 };
                 if facts.service.is_none() {
@@ -28,12 +27,12 @@ impl Apis {
                 }
                 let reach = match facts.available {
                     Some(false) => Reach::Unreachable(Lack::Endpoint),
-                    _ => reach(context, facts.service.as_ref(), &mut needs),
+                    _ => reach(context, facts.service.as_ref()),
                 };
                 let has_content = snapshot.resources.deletable().any(|(_, resource)| is_content(resource, facts));
                 apis.push(Api { service: id, available: facts.available, reach, has_content });
             }
-            (apis, needs)
+            apis
         })
     }
 }

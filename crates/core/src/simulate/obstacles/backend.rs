@@ -8,7 +8,6 @@ use crate::{
     simulate::{
         context::SimContext,
         controllers::{Readiness, workloads_behind},
-        needs::Needs,
     },
 };
 
@@ -33,10 +32,9 @@ pub(crate) fn why_unreachable(
     context: &SimContext<'_>,
     backend: Option<&Backend>,
     lack: Lack,
-    needs: &mut Needs,
 ) -> (String, Option<ObjectId>) {
     let why = lack.describe(backend);
-    match behind(context, backend, lack, needs) {
+    match behind(context, backend, lack) {
         Some((words, idle)) => (format!("{why}: {words}"), idle),
         None => (why, None),
     }
@@ -47,11 +45,10 @@ pub(crate) fn behind(
     context: &SimContext<'_>,
     backend: Option<&Backend>,
     lack: Lack,
-    needs: &mut Needs,
 ) -> Option<(String, Option<ObjectId>)> {
     let (namespace, name) = backend.and_then(Backend::service).filter(|_| lack == Lack::Endpoint)?;
     let service = context.snapshot.look_up_named(context.built_in.services?, namespace, name).object()?;
-    let workloads = workloads_behind(context, needs, service).into_iter();
+    let workloads = workloads_behind(context, service).into_iter();
     let mut away = workloads.filter_map(|(workload, readiness)| match readiness {
         Readiness::Idle(words) => Some((words, Some(workload))),
         Readiness::Failing(words) | Readiness::Starting(words) => Some((words, None)),
@@ -62,7 +59,7 @@ pub(crate) fn behind(
 }
 
 /// Whether a backend can be reached, and what must be read to know.
-pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: &mut Needs) -> Reach {
+pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>) -> Reach {
     let snapshot = context.snapshot;
     let Some((namespace, name)) = backend.and_then(Backend::service) else { return Reach::Outside };
     let Some(resource) = context.built_in.services else { return Reach::Unknown };
@@ -73,12 +70,12 @@ pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: &mut Ne
     };
     let service = match snapshot.look_up(coordinate) {
         Presence::Unknown => {
-            needs.look_ups.insert(coordinate);
+            context.lacks(|needs| needs.look_ups.insert(coordinate));
             return lack_by_word(context, namespace, name).map_or(Reach::Unknown, Reach::Unreachable);
         }
         Presence::Absent => {
             if !snapshot.was_looked_up(coordinate) {
-                needs.missing.insert(coordinate);
+                context.lacks(|needs| needs.missing.insert(coordinate));
             }
             return Reach::Unreachable(Lack::Service);
         }
@@ -95,11 +92,11 @@ pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: &mut Ne
             facts.cluster_ips.first().is_some_and(|ip| ip == "None")
         }
         None => {
-            needs.facts.insert(service);
+            context.lacks(|needs| needs.facts.insert(service));
             return Reach::Unknown;
         }
     };
-    endpoints(context, coordinate.namespace, coordinate.name, needs).map_or(Reach::Unknown, |ready| match ready {
+    endpoints(context, coordinate.namespace, coordinate.name).map_or(Reach::Unknown, |ready| match ready {
         (0, _) => Reach::Unreachable(Lack::Endpoint),
         _ if is_headless => Reach::Doubtful(Lack::ClusterIp),
         (_, pods) => Reach::Served { service, pods },
@@ -122,12 +119,7 @@ fn lack_by_word(context: &SimContext<'_>, namespace: &str, name: &str) -> Option
 }
 
 /// How many endpoints of a Service are ready, and their pods if all are pods; `None` if unknown.
-fn endpoints(
-    context: &SimContext<'_>,
-    namespace: Symbol,
-    service: Symbol,
-    needs: &mut Needs,
-) -> Option<(u64, Vec<ObjectId>)> {
+fn endpoints(context: &SimContext<'_>, namespace: Symbol, service: Symbol) -> Option<(u64, Vec<ObjectId>)> {
     let snapshot = context.snapshot;
     let slices = snapshot.resources.by_group_kind("discovery.k8s.io", "EndpointSlice")?;
     if !snapshot.covers(slices, Some(namespace)) {
@@ -142,7 +134,7 @@ fn endpoints(
     let (mut ready, mut pods, mut unread) = (0, Vec::new(), false);
     for id in context.of_resource(slices).iter().filter(is_its) {
         let Some(facts) = snapshot.facts.slice(*id) else {
-            needs.facts.insert(*id);
+            context.lacks(|needs| needs.facts.insert(*id));
             unread = true;
             continue;
         };

@@ -45,7 +45,7 @@ impl World<'_, '_> {
         }
         for hook in self.lost_hooks() {
             let webhook = &obstacles.admission.hooks[hook as usize];
-            let (why, _) = self.lack(webhook.call.webhook.backend.as_ref(), &webhook.reach(context).0);
+            let (why, _) = self.lack(webhook.call.webhook.backend.as_ref(), webhook.reach(context));
             found.insert(kind_of(webhook), Obstacle::new(kind_of(webhook), why, true));
         }
         for bound in &obstacles.admission.policies {
@@ -84,7 +84,7 @@ impl World<'_, '_> {
                 let (why, idle) = match by {
                     RefusedBy::Hook(hook) => {
                         let hook = &admission.hooks[hook as usize];
-                        self.lack(hook.call.webhook.backend.as_ref(), &hook.reach(context).0)
+                        self.lack(hook.call.webhook.backend.as_ref(), hook.reach(context))
                     }
                     RefusedBy::Policy(policy) => {
                         let refuses = admission.policies[policy as usize].refuses(context, object, |_| true);
@@ -137,9 +137,8 @@ impl World<'_, '_> {
             if !webhook.required || !self.exists(hook.call.configuration) || found.contains_key(&kind) {
                 continue;
             }
-            let (Reach::Unreachable(lack), needs) = hook.reach(context) else { continue };
-            self.obstacle_needs.add(needs);
-            let (_, idle) = why_unreachable(context, webhook.backend.as_ref(), *lack, &mut self.obstacle_needs);
+            let Reach::Unreachable(lack) = hook.reach(context) else { continue };
+            let (_, idle) = why_unreachable(context, webhook.backend.as_ref(), *lack);
             let Some(idle) = idle.filter(|idle| !self.exists(*idle)) else { continue };
             if !self.resources_of(place).is_empty() {
                 let why = format!("{}, which is scaled to 0 and serves it, goes", context.snapshot.short_name(idle));
@@ -194,8 +193,7 @@ impl World<'_, '_> {
         if !self.removed_backends() && self.held_by_api.is_empty() {
             return;
         }
-        let (apis, needs) = obstacles.apis.get(context);
-        self.obstacle_needs.add(needs);
+        let apis = obstacles.apis.get(context);
         for api in apis {
             let lost = matches!(&api.reach, Reach::Served { service, pods } if self.has_lost(*service, pods));
             let lost = lost && self.exists(api.service);
@@ -208,7 +206,7 @@ impl World<'_, '_> {
             let backend = facts.and_then(|facts| facts.service.as_ref());
             let (why, idle) = match &api.reach {
                 Reach::Unreachable(lack) => {
-                    let (words, idle) = behind(context, backend, *lack, &mut self.obstacle_needs).unzip();
+                    let (words, idle) = behind(context, backend, *lack).unzip();
                     let why = facts.map(why_unavailable).into_iter().chain(words).collect::<Vec<String>>();
                     (why.join(": "), idle.flatten())
                 }
@@ -236,14 +234,13 @@ impl World<'_, '_> {
                 continue;
             }
             let Some(facts) = context.snapshot.facts.definition(definition) else {
-                self.obstacle_needs.evidence.extend(Some(definition).filter(|_| lost_service));
+                self.context.lacks(|needs| needs.evidence.extend(Some(definition).filter(|_| lost_service)));
                 continue;
             };
             if !facts.conversion.as_deref().is_some_and(|backend| touched.has(context, backend)) {
                 continue;
             }
-            let needs = &mut self.obstacle_needs;
-            let reach = reach(context, facts.conversion.as_deref(), needs);
+            let reach = reach(context, facts.conversion.as_deref());
             if matches!(&reach, Reach::Served { service, pods } if self.has_lost(*service, pods)) {
                 let kind = ObstacleKind::ConversionBroken { definition };
                 let (why, _) = self.lack(facts.conversion.as_deref(), &reach);
@@ -265,7 +262,7 @@ impl World<'_, '_> {
     /// Why a backend can't be reached at the end, and what is scaled to 0 behind it.
     fn lack(&mut self, backend: Option<&Backend>, reach: &Reach) -> (String, Option<ObjectId>) {
         match reach {
-            Reach::Unreachable(lack) => why_unreachable(self.context, backend, *lack, &mut self.obstacle_needs),
+            Reach::Unreachable(lack) => why_unreachable(self.context, backend, *lack),
             Reach::Served { service, .. } if !self.exists(*service) => (Lack::Service.describe(backend), None),
             _ => (Lack::Endpoint.describe(backend), None),
         }
@@ -293,8 +290,7 @@ impl World<'_, '_> {
             if !webhook.required || !is_near || !self.exists(hook.call.configuration) || webhook.rules.is_empty() {
                 continue;
             }
-            let (reach, needs) = hook.reach(context);
-            self.obstacle_needs.add(needs);
+            let reach = hook.reach(context);
             let goes = matches!(reach, Reach::Served { service, pods } if self.has_lost(*service, pods));
             // A webhook that is called for nothing prevents nothing.
             if goes && !self.resources_of(place).is_empty() {

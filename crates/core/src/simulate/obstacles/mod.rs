@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 
 use crate::model::{Origin, Snapshot};
 
-use super::{context::SimContext, liveness::of_controller_manager, needs::Needs, state::Liveness};
+use super::{context::SimContext, liveness::of_controller_manager, state::Liveness};
 
 pub(crate) use admission::{selects_namespace, webhook_calls};
 pub use backend::reach;
@@ -40,10 +40,12 @@ impl<'a> SimContext<'a> {
     #[must_use]
     pub fn with_obstacles(mut self, now: Option<i64>) -> Self {
         let mut obstacles = to_writes(&self);
-        match of_controller_manager(&self, now, &mut obstacles.needs) {
+        let (manager, needs) = self.aside(|| of_controller_manager(&self, now));
+        match manager {
             (Some(lease), Liveness::Away(why)) => obstacles.manager_away = Some((lease, why)),
             (lease, _) => obstacles.doubt = self.manager_doubt(lease, now),
         }
+        obstacles.needs.add(&needs);
         self.obstacles = Some(obstacles);
         self
     }
@@ -106,10 +108,8 @@ impl<'a> SimContext<'a> {
 
 /// What prevents writes, without judging whether a controller manager runs.
 fn to_writes<'a>(context: &SimContext<'a>) -> Obstacles<'a> {
-    let mut needs = Needs::default();
-    let calls = webhook_calls(context, &mut needs);
+    let ((calls, policies), needs) = context.aside(|| (webhook_calls(context), bound_policies(context)));
     let hooks = calls.into_iter().map(|call| Hook { call, reach: OnceLock::new() }).collect();
-    let policies = bound_policies(context, &mut needs);
     // What is needed here and was asked for in vain stays needed.
     let unread = !needs.is_empty() || some_unlisted(context.snapshot);
     let admission = Admission { hooks, policies, unread, by_rules: OnceLock::new() };

@@ -6,7 +6,7 @@ use crate::{
         Coordinate, Mapping, ObjectId, Presence, ResourceId, Snapshot, Symbol,
         facts::{Constraints, ParameterReference},
     },
-    simulate::{context::SimContext, needs::Needs},
+    simulate::context::SimContext,
 };
 
 use super::{
@@ -15,22 +15,22 @@ use super::{
 };
 
 /// Every policy that can refuse or change anything, with each of its bindings that puts it in force.
-pub(crate) fn bound_policies<'a>(context: &SimContext<'a>, needs: &mut Needs) -> Vec<BoundPolicy<'a>> {
+pub(crate) fn bound_policies<'a>(context: &SimContext<'a>) -> Vec<BoundPolicy<'a>> {
     let mut all = Vec::new();
     for mutates in [false, true] {
-        add_bound(context, mutates, &mut all, needs);
+        add_bound(context, mutates, &mut all);
     }
     all
 }
 
-fn add_bound<'a>(context: &SimContext<'a>, mutates: bool, all: &mut Vec<BoundPolicy<'a>>, needs: &mut Needs) {
+fn add_bound<'a>(context: &SimContext<'a>, mutates: bool, all: &mut Vec<BoundPolicy<'a>>) {
     let snapshot: &'a Snapshot = context.snapshot;
     let kind = if mutates { "MutatingAdmissionPolicy" } else { "ValidatingAdmissionPolicy" };
     let resource = |kind: &str| snapshot.resources.by_group_kind("admissionregistration.k8s.io", kind);
     let (Some(policies), Some(bindings)) = (resource(kind), resource(&format!("{kind}Binding"))) else { return };
     for binding in context.of_resource(bindings).iter().copied() {
         let Some(bound) = snapshot.facts.policy_binding(binding) else {
-            needs.facts.insert(binding);
+            context.lacks(|needs| needs.facts.insert(binding));
             continue;
         };
         let Some(name) = snapshot.strings.find(&bound.policy).filter(|_| bound.denies) else { continue };
@@ -40,7 +40,7 @@ fn add_bound<'a>(context: &SimContext<'a>, mutates: bool, all: &mut Vec<BoundPol
             Some(facts) if facts.validates => all.push(BoundPolicy { policy, binding, mutates, facts, bound }),
             Some(_) => {}
             None => {
-                needs.facts.insert(policy);
+                context.lacks(|needs| needs.facts.insert(policy));
             }
         }
     }

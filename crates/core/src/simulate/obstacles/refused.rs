@@ -130,8 +130,7 @@ impl World<'_, '_> {
             if called == Called::No || !self.exists(hook.call.configuration) {
                 continue;
             }
-            let (reach, needs) = hook.reach(context);
-            self.obstacle_needs.add(needs);
+            let reach = hook.reach(context);
             let heeded = guards.iter().copied().find(|guard| called == Called::Yes && hook.heeds(context, guard));
             if let Some(guard) = heeded.filter(|_| !self.is_unreachable(reach)) {
                 judged.refused.push(RefusedBy::Guard(hook.call.configuration, guard));
@@ -177,16 +176,16 @@ impl World<'_, '_> {
     /// The CustomResourceDefinition whose schema a custom resource no longer satisfies, if this changes it (R1.36).
     /// Only the API server can tell; it is asked only if the definition was changed.
     fn refused_by_schema(&mut self, object: ObjectId, operation: Operation) -> Option<ObjectId> {
-        let snapshot = self.context.snapshot;
+        let (context, snapshot) = (self.context, self.context.snapshot);
         let found = snapshot.object(object);
-        let definition = self.context.definition_of(found.resource).filter(|_| operation == Operation::Update)?;
+        let definition = context.definition_of(found.resource).filter(|_| operation == Operation::Update)?;
         match (snapshot.told.unpatchable.get(&found.uid), snapshot.facts.definition(definition)) {
             (Some(answer), _) => return answer.as_ref().map(|_| definition),
-            (None, None) => self.obstacle_needs.evidence.insert(definition),
+            (None, None) => context.lacks(|needs| needs.evidence.insert(definition)),
             (None, Some(facts)) if snapshot.is_dump() => {
                 facts.revised && self.assumptions.insert(Assumption::SchemaAccepts { kind: facts.kind.clone() })
             }
-            (None, Some(facts)) => facts.revised && self.obstacle_needs.patches.insert(object),
+            (None, Some(facts)) => facts.revised && context.lacks(|needs| needs.patches.insert(object)),
         };
         None
     }
@@ -250,7 +249,7 @@ impl World<'_, '_> {
             hook.call.webhook.required
                 && self.exists(hook.call.configuration)
                 && [pod, above].iter().any(is_asked)
-                && matches!(&hook.reach(context).0, Reach::Served { pods, .. } if pods.contains(&pod))
+                && matches!(hook.reach(context), Reach::Served { pods, .. } if pods.contains(&pod))
         })
     }
 
@@ -304,8 +303,7 @@ impl World<'_, '_> {
     pub(crate) fn dead_api(&mut self) -> Option<(ObjectId, bool)> {
         let context = self.context;
         let obstacles = context.obstacles.as_ref().filter(|_| self.heeds)?;
-        let (apis, needs) = obstacles.apis.get(context);
-        self.obstacle_needs.add(needs);
+        let apis = obstacles.apis.get(context);
         let dead = apis.iter().filter(|api| {
             // It is no longer asked for once its APIService is gone.
             self.exists(api.service)

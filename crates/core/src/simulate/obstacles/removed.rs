@@ -27,7 +27,6 @@ impl World<'_, '_> {
         let of_binding = obstacles.admission.policies.iter().filter(|bound| lost.contains(&bound.binding));
         let unbound: Vec<ObjectId> = of_binding.map(|bound| bound.policy).collect();
         let present = context.present();
-        self.obstacle_needs.add(&present.needs);
         let kept = present.kept_by(|by| match by {
             BlockedBy::Webhook(object, _) | BlockedBy::Api(object) | BlockedBy::Guard(object, _) => {
                 lost.contains(&object)
