@@ -83,7 +83,7 @@ pub(super) fn record(snapshot: &Snapshot, id: ObjectId, whole: Value, until: Str
     let about = About {
         path: path::of(snapshot, id)?.url().to_owned(),
         identity: Identity::of(snapshot, id),
-        has_status: snapshot.resources.get(snapshot.object(id).resource).has_status,
+        has_status: snapshot.resource(id).has_status,
         until,
         stage: Stage::Held,
         new_uid: None,

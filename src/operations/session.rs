@@ -105,7 +105,7 @@ impl<S: Source + ?Sized> Session<S> {
         let Some([target]) = self.targets.as_deref() else { return false };
         let is_namespace = self.snapshot.is_namespace(*target);
         if is_namespace {
-            self.namespace = Some(self.snapshot.text(self.snapshot.object(*target).name).to_owned());
+            self.namespace = Some(self.snapshot.name(*target).to_owned());
         }
         is_namespace
     }
@@ -328,7 +328,7 @@ impl<S: Source + ?Sized> Session<S> {
     pub fn count(&self, mut unlisted_contents: Vec<UnlistedContents>) -> Vec<UnlistedContents> {
         let Some(Cluster { runtime, connection, .. }) = self.source.cluster() else { return unlisted_contents };
         for of_namespace in &mut unlisted_contents {
-            let namespace = self.snapshot.text(self.snapshot.object(of_namespace.namespace).name);
+            let namespace = self.snapshot.name(of_namespace.namespace);
             for unlisted in &mut of_namespace.unlisted {
                 let resource = self.snapshot.resources.get(unlisted.resource);
                 if resource.has_verb("list") {

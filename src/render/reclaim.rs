@@ -132,7 +132,7 @@ impl<'a> ReclaimView<'a> {
     fn shows(&self, id: ObjectId) -> bool {
         match (self.targets, self.namespace) {
             (Some(targets), _) => targets.contains(&id),
-            (None, Some(namespace)) => self.snapshot.text(self.snapshot.object(id).namespace) == namespace,
+            (None, Some(namespace)) => self.snapshot.namespace(id) == namespace,
             (None, None) => true,
         }
     }

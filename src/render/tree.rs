@@ -179,7 +179,7 @@ fn line(view: &TreeView<'_>, row: Row) -> Line {
                 notes.push((Tone::Quiet, format!("with {below} {what}{}", if below == 1 { "" } else { "s" })));
             }
             let kind = match object {
-                Some(id) => plural(snapshot.resources.get(snapshot.object(id).resource), count),
+                Some(id) => plural(snapshot.resource(id), count),
                 None if count == 1 => "owner".to_owned(),
                 None => "owners".to_owned(),
             };

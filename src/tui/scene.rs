@@ -119,7 +119,7 @@ impl Scene {
 
     /// The namespace of an object, empty for cluster scope.
     pub(super) fn namespace(&self, object: ObjectId) -> &str {
-        self.snapshot.text(self.snapshot.object(object).namespace)
+        self.snapshot.namespace(object)
     }
 }
 

@@ -509,7 +509,7 @@ fn question(snapshot: &Snapshot, plan: &Plan, consent: Consent, namespace: Optio
         Consent::Yes => (None, String::new()),
         Consent::Number(number) => (Some(number.to_string()), String::new()),
         Consent::Name(object) => {
-            let name = snapshot.text(snapshot.object(object).name).to_owned();
+            let name = snapshot.name(object).to_owned();
             (Some(name), format!(" {}", at_stake(snapshot, &severe_objects(snapshot, plan))))
         }
     };
@@ -578,7 +578,7 @@ fn foretold(delete: &Delete, plan: &Plan) -> Option<String> {
     let mut told = vec![format!("It is held for {}, and can be taken back until then.", duration(config.time))];
     let snapshot = &delete.session.snapshot;
     for target in &plan.request.targets {
-        let resource = snapshot.resources.get(snapshot.object(*target).resource);
+        let resource = snapshot.resource(*target);
         let sentence = meanwhile(&resource.group, &resource.kind).to_owned();
         if !told.contains(&sentence) {
             told.push(sentence);

@@ -192,9 +192,7 @@ impl<'a> Search<'a> {
                 unread.push((resource, reason));
             }
             let mut found = self.matching(*resource, selection, answers)?;
-            found.retain(|id| {
-                scope.is_none_or(|scope| self.snapshot.text(self.snapshot.object(*id).namespace) == scope)
-            });
+            found.retain(|id| scope.is_none_or(|scope| self.snapshot.namespace(*id) == scope));
             // In the order of a server's lists.
             found.sort_by_key(|id| {
                 let object = self.snapshot.object(*id);
@@ -371,8 +369,7 @@ impl<'a> Search<'a> {
     }
 
     fn namespaces(&self, objects: Vec<ObjectId>) -> Vec<String> {
-        let names: BTreeSet<&str> =
-            objects.into_iter().map(|id| self.snapshot.text(self.snapshot.object(id).namespace)).collect();
+        let names: BTreeSet<&str> = objects.into_iter().map(|id| self.snapshot.namespace(id)).collect();
         names.into_iter().map(str::to_owned).collect()
     }
 

@@ -262,7 +262,7 @@ pub(super) fn is_idle(explanation: &Explanation) -> bool {
 
 /// Tokens in Secrets may expire; what is in a Secret isn't read.
 fn nothing(view: &ExplainView<'_>, explanation: &Explanation) -> &'static str {
-    let resource = view.snapshot.resources.get(view.snapshot.object(explanation.object).resource);
+    let resource = view.snapshot.resource(explanation.object);
     let is_unread = resource.kind == "Secret" && resource.group.is_empty() && !view.snapshot.is_dump();
     if is_unread { "the collector does not delete" } else { "nothing deletes" }
 }

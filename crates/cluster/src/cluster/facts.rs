@@ -103,7 +103,7 @@ impl Connection {
     }
 
     async fn fetch_one(&self, snapshot: &Snapshot, id: ObjectId) -> Result<Fact, String> {
-        let resource = snapshot.resources.get(snapshot.object(id).resource);
+        let resource = snapshot.resource(id);
         let read = |answer: &Answer, metadata: RawObject<'_>| read_one(answer, &metadata, resource);
         self.get_same(snapshot, id, form(resource), read).await?.ok_or_else(|| FACTLESS.to_owned())
     }
@@ -234,11 +234,8 @@ impl Connection {
             snapshot.object(**id).resource == nodes
                 && snapshot.facts.node(**id).is_none_or(|facts| facts.pods.is_none())
         };
-        let wanted: Vec<(ObjectId, String)> = objects
-            .iter()
-            .filter(is_wanted)
-            .map(|id| (*id, snapshot.text(snapshot.object(*id).name).to_owned()))
-            .collect();
+        let wanted: Vec<(ObjectId, String)> =
+            objects.iter().filter(is_wanted).map(|id| (*id, snapshot.name(*id).to_owned())).collect();
         let resources = &snapshot.resources;
         let answers = ask_each(wanted, async |(id, name)| {
             let fields = format!("spec.nodeName={name}");
@@ -374,7 +371,7 @@ impl Connection {
         let read = |answer: &Answer, _: RawObject<'_>| Ok(serde_json::from_slice::<Value>(&answer.body)?);
         let answers = ask_each(unread, async |id| (id, self.get_same(asked, id, JSON, read).await)).await;
         learn_each(snapshot, answers, |snapshot, id, item| {
-            let Resource { group, kind, .. } = snapshot.resources.get(snapshot.object(id).resource);
+            let Resource { group, kind, .. } = snapshot.resource(id);
             let (fact, reclaim) = (read_facts(group, kind, &item), read_reclaim_facts(group, kind, &item));
             if let Some(fact) = fact {
                 snapshot.learn(id, fact);

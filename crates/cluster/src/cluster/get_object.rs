@@ -661,7 +661,7 @@ mod recheck_tests {
         let describe: Vec<String> = seen
             .iter()
             .map(|(id, again)| {
-                let name = snapshot.text(snapshot.object(*id).name);
+                let name = snapshot.name(*id);
                 match again {
                     RecheckResult::Changed(raw) => format!("{name}: changed {} {:?}", raw.uid, raw.finalizers),
                     RecheckResult::Replaced(raw) => format!("{name}: replaced by {}", raw.uid),

@@ -390,9 +390,7 @@ impl<'a> GraphView<'a> for Collector<'a> {
     }
 
     fn merges_strategically(&self, node: NodeId) -> bool {
-        self.graph.object(node).is_some_and(|object| {
-            KindRules::of(self.snapshot.resources.get(self.snapshot.object(object).resource)).strategic_merge
-        })
+        self.graph.object(node).is_some_and(|object| KindRules::of(self.snapshot.resource(object)).strategic_merge)
     }
 
     fn references_to_unblock(&self, node: NodeId, item: &Stored<'a>) -> References<'a> {

@@ -341,7 +341,7 @@ fn stuck(case: &Case<'_>, id: ObjectId, said: &str) -> Finding {
     let left: Vec<ObjectId> =
         case.stage.instances(id).map_or(&[][..], |resource| case.stage.of_resource(resource)).to_vec();
     // The name of a CRD is that of its resource. A dump may contain any name.
-    let name = Some(snapshot.text(snapshot.object(id).name)).filter(|name| name.split('.').all(is_label));
+    let name = Some(snapshot.name(id)).filter(|name| name.split('.').all(is_label));
     let look = name.map(|name| case.kubectl.verb("get").args([name, "--all-namespaces"]));
     let hidden = snapshot.unread_instances(id).map(|why| format!("; {why}")).unwrap_or_default();
     Finding {

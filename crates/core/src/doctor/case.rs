@@ -175,7 +175,7 @@ impl<'a> Case<'a> {
     /// `Kind/name`, and its namespace if that differs from the namespace of `beside`.
     pub(super) fn name(&self, id: ObjectId, beside: Option<ObjectId>) -> String {
         let snapshot = self.snapshot();
-        snapshot.located(id, beside.map(|beside| snapshot.text(snapshot.object(beside).namespace)))
+        snapshot.located(id, beside.map(|beside| snapshot.namespace(beside)))
     }
 
     /// The names of the first few objects. A namespace that all are in stands at the end, once.

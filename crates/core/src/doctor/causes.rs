@@ -142,7 +142,7 @@ fn refusing_to_keep<'a>(case: &Case<'a>, unreachable: &[(ObjectId, usize)], hold
         let Some(webhook) = facts.and_then(|facts| facts.webhooks.get(*place)) else { continue };
         let call = WebhookCall { configuration: *configuration, place: *place, webhook };
         for holder in holders {
-            let resource = snapshot.resources.get(snapshot.object(*holder).resource);
+            let resource = snapshot.resource(*holder);
             if webhook.matches(resource, Operation::Update.name()) && call.called_for(case.stage, *holder) != Called::No
             {
                 let places = refusing.entry(&resource.plural).or_default().entry(*configuration).or_default();
@@ -230,7 +230,7 @@ fn refusing(
     let operations = sorted(remedies.iter().filter_map(operation));
     let mut causes = Causes::new();
     for id in finding.objects.iter().chain(&finding.related) {
-        let resource = snapshot.resources.get(snapshot.object(*id).resource);
+        let resource = snapshot.resource(*id);
         for operation in &operations {
             let calls = asked(calls, resource, *operation).filter(|call| match call.called_for(case.stage, *id) {
                 Called::Yes => true,

@@ -57,7 +57,7 @@ impl<'a> Commands<'a> {
 
     /// Whether a command names this object.
     pub(super) fn names(self, command: &ShellCommand, id: ObjectId) -> bool {
-        let namespace = self.snapshot.text(self.snapshot.object(id).namespace);
+        let namespace = self.snapshot.namespace(id);
         self.word(id).is_some_and(|word| command.has_word(&word))
             && (namespace.is_empty() || command.has_word(namespace))
     }

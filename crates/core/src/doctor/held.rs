@@ -149,7 +149,7 @@ fn about(
 /// A command of this plugin about an object.
 fn plugin(case: &Case<'_>, verb: &'static str, id: ObjectId, flags: &[&str]) -> Option<ShellCommand> {
     let snapshot = case.snapshot();
-    let namespace = snapshot.text(snapshot.object(id).namespace);
+    let namespace = snapshot.namespace(id);
     let command = case.kubectl.plugin(verb).arg(case.commands().word(id)?).in_namespace(namespace)?;
     Some(command.args(flags.iter().copied()))
 }

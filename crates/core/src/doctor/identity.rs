@@ -102,7 +102,7 @@ pub(super) fn uids(case: &Case<'_>, findings: &mut FindingsBuilder) {
 /// Whether two objects with one uid are the same object, served by two API groups.
 fn is_served_twice(snapshot: &Snapshot, one: ObjectId, other: ObjectId) -> bool {
     let place = |id: ObjectId| (snapshot.object(id).namespace, snapshot.object(id).name);
-    let resource = |id: ObjectId| snapshot.resources.get(snapshot.object(id).resource);
+    let resource = |id: ObjectId| snapshot.resource(id);
     place(one) == place(other) && resource(one).group != resource(other).group
 }
 

@@ -328,8 +328,7 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, objects: usize) -> String
         }
         Code::OwnerOtherName => format!("The reference says {says}; the object with that uid is {found}."),
         Code::OwnerOtherKind => {
-            let kind =
-                fault.link().found.map(|found| snapshot.resources.get(snapshot.object(found).resource).api_version());
+            let kind = fault.link().found.map(|found| snapshot.resource(found).api_version());
             format!("The reference says {says}; the object with that uid is {} {found}.", kind.unwrap_or_default())
         }
         Code::OwnerOtherNamespace => {

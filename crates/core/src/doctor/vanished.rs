@@ -210,7 +210,7 @@ impl Teller<'_> {
                 && (is_workload || kind_owns(*id))
         };
         let mut makers: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(is_maker).collect();
-        makers.sort_by_key(|id| std::cmp::Reverse(snapshot.text(snapshot.object(*id).name).len()));
+        makers.sort_by_key(|id| std::cmp::Reverse(snapshot.name(*id).len()));
         let first = *makers.first()?;
         let going = snapshot.object(first).terminating();
         Some(format!(

@@ -68,7 +68,7 @@ fn selects_nothing(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[Resour
         return false;
     };
     let selects = |id: &ObjectId| {
-        let name = case.snapshot().text(case.snapshot().object(*id).name);
+        let name = case.snapshot().name(*id);
         selects_namespace(case.stage, selector, name) != Some(false)
     };
     // Objects of the cluster are never exempt, but for Namespaces, which are chosen by their own labels (R9.31).
@@ -264,7 +264,7 @@ impl<'c> Unreached<'c, '_> {
     /// Finds what it keeps from being written to.
     fn keep(&mut self, case: &Case<'_>, turns: &'c [Turn]) {
         let (snapshot, asked) = (case.snapshot(), self.asked);
-        let resource_of = |id: ObjectId| snapshot.resources.get(snapshot.object(id).resource);
+        let resource_of = |id: ObjectId| snapshot.resource(id);
         let refuses = |turn: &&Turn| {
             self.matches(resource_of(turn.object), turn.write)
                 && asked.called_for(case.stage, turn.object) != Called::No
@@ -362,7 +362,7 @@ fn content_to_refuse(case: &Case<'_>, asked: &WebhookCall<'_>) -> Vec<ObjectId> 
     let going = namespaces.iter().filter(|namespace| snapshot.object(**namespace).terminating());
     let content = going.flat_map(|namespace| case.stage.in_namespace(snapshot.object(*namespace).name)).copied();
     let is_refused = |object: &ObjectId| {
-        let resource = snapshot.resources.get(snapshot.object(*object).resource);
+        let resource = snapshot.resource(*object);
         asked.webhook.matches(resource, Write::Delete.operation().name())
             && asked.called_for(case.stage, *object) == Called::Yes
     };

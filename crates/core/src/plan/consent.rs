@@ -52,7 +52,7 @@ impl Consent {
 pub fn severe_objects(snapshot: &Snapshot, plan: &Plan) -> Vec<(ConfirmationReason, ObjectId)> {
     let outside = reasons_by_effect(plan);
     let severe = |object: ObjectId| {
-        let resource = snapshot.resources.get(snapshot.object(object).resource);
+        let resource = snapshot.resource(object);
         Some((reason_by_kind(resource).or_else(|| outside.get(&object).copied())?, object))
     };
     let with_claims: FxHashSet<ObjectId> =

@@ -35,7 +35,7 @@ impl BlockedBy {
             BlockedBy::Policy(object)
             | BlockedBy::Schema(object)
             | BlockedBy::Api(object)
-            | BlockedBy::Guard(object, _) => snapshot.text(snapshot.object(object).name),
+            | BlockedBy::Guard(object, _) => snapshot.name(object),
         }
     }
 
@@ -157,7 +157,7 @@ impl BlockedBy {
         {
             return None;
         }
-        let resource = snapshot.resources.get(snapshot.object(object).resource);
+        let resource = snapshot.resource(object);
         known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind).map(|known| known.by)
     }
 

@@ -443,7 +443,7 @@ fn state_of_pod(world: &mut World<'_, '_>, pod: ObjectId) -> State {
     }
     let Some(reference) = Reference::controller_of(&snapshot.object(pod).owners) else { return State::Stuck };
     let Some(controller) = snapshot.by_uid(reference.uid) else { return State::Unknown };
-    let resource = snapshot.resources.get(snapshot.object(controller).resource);
+    let resource = snapshot.resource(controller);
     match (resource.group.as_str(), resource.kind.as_str()) {
         ("apps", "StatefulSet" | "DaemonSet") => State::Waiting,
         ("batch", "Job") if snapshot.controller_of(controller).is_some() => State::Waiting,

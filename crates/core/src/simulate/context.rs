@@ -239,7 +239,7 @@ impl<'a> SimContext<'a> {
         let index = self.definition_of.get_or_init(|| {
             let defined = self.of_resource(definitions).iter().filter_map(|definition| {
                 let by_name = || {
-                    let name = self.snapshot.text(self.snapshot.object(*definition).name);
+                    let name = self.snapshot.name(*definition);
                     let (plural, group) = name.split_once('.')?;
                     self.snapshot.resources.by_group_plural(group, plural)
                 };
@@ -259,7 +259,7 @@ impl<'a> SimContext<'a> {
             let mut by_name: FxHashMap<&str, ObjectId> = FxHashMap::default();
             let key = "kube-aggregator.kubernetes.io/automanaged";
             for service in all.iter().copied().filter(|service| snapshot.label(*service, key) == Some("true")) {
-                let name = snapshot.text(snapshot.object(service).name);
+                let name = snapshot.name(service);
                 let Some((_, group)) = name.split_once('.') else { continue };
                 index.of_group.entry(group.to_owned()).or_default().push(service);
                 by_name.insert(name, service);

@@ -125,7 +125,7 @@ fn resting_on_assumptions(
         }
     }
     for object in invalid {
-        let namespace = world.context.snapshot.text(world.context.snapshot.object(object).namespace).to_owned();
+        let namespace = world.context.snapshot.namespace(object).to_owned();
         assumptions.insert(Assumption::NoneElsewhere { namespace });
         open.push(object);
     }
@@ -184,7 +184,7 @@ fn awaiting_others(world: &World<'_, '_>, blockers: &Blockers) -> Vec<ObjectId> 
 /// Whether a finalizer is removed by a controller that is a part of Kubernetes.
 fn is_kubernetes_own(context: &SimContext<'_>, object: ObjectId, finalizer: Symbol) -> bool {
     let snapshot = context.snapshot;
-    let resource = snapshot.resources.get(snapshot.object(object).resource);
+    let resource = snapshot.resource(object);
     known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind)
         .is_some_and(|known| known.is_kubernetes_own())
 }

@@ -193,7 +193,7 @@ pub fn named(snapshot: &Snapshot, reference: &Reference) -> String {
 
 /// `Kind/name`, with the namespace if there is one.
 fn name_with_namespace(snapshot: &Snapshot, id: ObjectId) -> String {
-    match snapshot.text(snapshot.object(id).namespace) {
+    match snapshot.namespace(id) {
         "" => snapshot.short_name(id),
         namespace => format!("{} -n {namespace}", snapshot.short_name(id)),
     }

@@ -13,7 +13,7 @@ use crate::{
 /// The entries as `depth name showing`.
 fn outline(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Vec<String> {
     let name = |entry: &Entry| match graph.object(entry.node) {
-        Some(id) => snapshot.text(snapshot.object(id).name),
+        Some(id) => snapshot.name(id),
         None => snapshot.text(graph.virtual_uid(entry.node).unwrap()),
     };
     let showing = |entry: &Entry| match entry.showing {

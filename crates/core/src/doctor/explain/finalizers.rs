@@ -55,7 +55,7 @@ impl Explainer<'_, '_> {
 pub(super) fn remover(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> Remover {
     let snapshot = case.snapshot();
     let text = snapshot.text(finalizer);
-    let resource = snapshot.resources.get(snapshot.object(object).resource);
+    let resource = snapshot.resource(object);
     match known_finalizer(text, &resource.group, &resource.kind) {
         _ if matches!(finalizer, Symbol::FOREGROUND | Symbol::ORPHAN) => Remover::Collector,
         _ if finalizer == Symbol::DEFINITION && case.stage.rules(object).own_delete == OwnDelete::Definition => {

@@ -91,7 +91,7 @@ fn refused(case: &Case<'_>, id: ObjectId) -> Option<String> {
 fn show_remaining(case: &Case<'_>, id: ObjectId, said: &[&Condition]) -> Option<ShellCommand> {
     let named = said.iter().flat_map(|condition| condition.remaining_resources());
     let kinds: Vec<String> = named.filter(|name| name.split('.').all(is_label)).collect();
-    let namespace = case.snapshot().text(case.snapshot().object(id).name);
+    let namespace = case.snapshot().name(id);
     let command = case.kubectl.verb("get").arg(kinds.join(",")).in_namespace(namespace)?;
     (!kinds.is_empty()).then_some(command)
 }

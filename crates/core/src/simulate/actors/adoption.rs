@@ -93,7 +93,7 @@ impl SimContext<'_> {
 
     /// The name of the StatefulSet whose pod this may be by its name.
     fn set_of_name(&self, pod: ObjectId) -> Option<&str> {
-        let (set, number) = self.snapshot.text(self.snapshot.object(pod).name).rsplit_once('-')?;
+        let (set, number) = self.snapshot.name(pod).rsplit_once('-')?;
         number.parse::<u32>().ok().map(|_| set)
     }
 

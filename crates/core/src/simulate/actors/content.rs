@@ -198,9 +198,7 @@ impl World<'_, '_> {
         }
         self.assumptions.insert(Assumption::NamespaceController);
         let content = |world: &Self| -> Vec<ObjectId> {
-            let has_delete = |id: &ObjectId| {
-                context.snapshot.resources.get(context.snapshot.object(*id).resource).has_verb("delete")
-            };
+            let has_delete = |id: &ObjectId| context.snapshot.resource(*id).has_verb("delete");
             let all = context.in_namespace(context.snapshot.object(object).name).iter().copied();
             all.filter(|id| world.exists(*id)).filter(has_delete).collect()
         };
@@ -268,7 +266,7 @@ impl World<'_, '_> {
 
     /// Notes that an API without a backend may keep a namespace from being emptied.
     fn doubt_api(&mut self, namespace: ObjectId, service: ObjectId) {
-        let api = self.context.snapshot.text(self.context.snapshot.object(service).name).to_owned();
+        let api = self.context.snapshot.name(service).to_owned();
         self.assumptions.insert(Assumption::ApiLasts { api });
         self.doubtful.insert(namespace);
     }

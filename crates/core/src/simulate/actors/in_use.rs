@@ -57,9 +57,7 @@ impl SimContext<'_> {
             let names_it = match users.naming {
                 Naming::Namespace => Some(true),
                 Naming::Label(key) => Some(snapshot.label(user, key) == Some(name)),
-                Naming::LabelOfKept(key) => {
-                    Some(snapshot.label(object, key) == Some(snapshot.text(snapshot.object(user).name)))
-                }
+                Naming::LabelOfKept(key) => Some(snapshot.label(object, key) == Some(snapshot.name(user))),
                 Naming::Field(_) | Naming::FieldOr(..) | Naming::Fact => uses(user, name),
                 Naming::Fields(_, "") => uses(user, &used(&resource.kind, namespace, "")),
                 Naming::Fields(..) => uses(user, &used(&resource.kind, namespace, name)),
@@ -137,7 +135,7 @@ impl SimContext<'_> {
 impl World<'_, '_> {
     /// Who uses an object of a kind that is protected while anybody does.
     pub(crate) fn users_of(&mut self, object: ObjectId) -> Users {
-        let resource = self.context.snapshot.resources.get(self.context.snapshot.object(object).resource);
+        let resource = self.context.snapshot.resource(object);
         match (resource.group.as_str(), resource.kind.as_str()) {
             ("storage.k8s.io", "VolumeAttributesClass") => self.users_of_class(object),
             ("resource.k8s.io", "ResourceClaim") => self.users_of_resource_claim(object),
@@ -195,7 +193,7 @@ impl World<'_, '_> {
     /// Claims that want a VolumeAttributesClass, and volumes that have it (vac_protection_controller.go).
     fn users_of_class(&mut self, class: ObjectId) -> Users {
         let (snapshot, built_in) = (self.context.snapshot, self.context.built_in);
-        let name = snapshot.text(snapshot.object(class).name);
+        let name = snapshot.name(class);
         let of_claim = |claim| {
             let facts = snapshot.facts.claim(claim)?;
             let is_it = |class: &String| class == name;
@@ -249,7 +247,7 @@ impl World<'_, '_> {
             own.contains(address) && !others.any(|other| other.contains(address))
         };
         let is_user = |address: ObjectId| {
-            let name = snapshot.text(snapshot.object(address).name);
+            let name = snapshot.name(address);
             Some(name.parse().is_ok_and(offers))
         };
         self.users_among(context.built_in.addresses, is_user)

@@ -43,7 +43,7 @@ impl SimContext<'_> {
 
     /// Whether a ServiceAccount in the namespace of an object exists.
     pub(crate) fn account_of(&self, object: ObjectId, name: &str) -> Option<Presence> {
-        let namespace = self.snapshot.text(self.snapshot.object(object).namespace);
+        let namespace = self.snapshot.namespace(object);
         Some(self.snapshot.look_up_named(self.built_in.accounts?, namespace, name))
     }
 }
@@ -58,7 +58,7 @@ impl World<'_, '_> {
         unread: &mut Vec<Gap>,
     ) -> bool {
         let snapshot = self.context.snapshot;
-        let resource = snapshot.resources.get(snapshot.object(object).resource);
+        let resource = snapshot.resource(object);
         let before = finalizers.len();
         finalizers.retain(|finalizer| {
             let known = known_finalizer(snapshot.text(*finalizer), &resource.group, &resource.kind);

@@ -104,7 +104,7 @@ impl World<'_, '_> {
                 Kubelet::Unread
             }
         };
-        let name = snapshot.text(snapshot.object(node).name);
+        let name = snapshot.name(node);
         match look_up_named(context, context.built_in.leases, ("kube-node-lease", name)) {
             Presence::Present(lease) => {
                 let at = |now| of_lease(context, lease, now, "the lease of its kubelet");

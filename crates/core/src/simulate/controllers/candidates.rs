@@ -62,7 +62,7 @@ pub(super) struct Asked<'a> {
 
 /// Whether a workload is an add-on's controller, by its name or its label `app.kubernetes.io/name`.
 pub(super) fn is_called(snapshot: &Snapshot, workload: ObjectId, add_on: &AddOn, group: &str) -> bool {
-    add_on.is_called(snapshot.text(snapshot.object(workload).name), group)
+    add_on.is_called(snapshot.name(workload), group)
         || snapshot.label(workload, NAME_LABELS[0]).is_some_and(|name| add_on.is_called(name, group))
 }
 
@@ -159,7 +159,7 @@ pub(super) fn of_definitions_owner(context: &SimContext<'_>, resource: ResourceI
 pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>, among: &[ObjectId]) -> Vec<(ObjectId, bool)> {
     let among = || among.iter().copied();
     let snapshot = context.snapshot;
-    let name_of = |id: ObjectId| snapshot.text(snapshot.object(id).name);
+    let name_of = |id: ObjectId| snapshot.name(id);
     let is_of_driver = |id: ObjectId| asked.driver.is_some_and(|driver| driver.is_run_by(snapshot, id));
     let is_free = |id: &ObjectId| is_of_driver(*id) || !is_of_another(name_of(*id), asked.group, asked.add_on);
     let words = words_of(asked.finalizer, asked.group);
@@ -238,7 +238,7 @@ fn by_kind(context: &SimContext<'_>, asked: &Asked<'_>, among: impl Iterator<Ite
     let label = |key: &str| definition.and_then(|id| snapshot.label(id, key));
     let backend = definition.and_then(|id| snapshot.facts.definition(id)?.conversion.as_deref());
     let webhook = backend.and_then(Backend::service).map(|(namespace, _)| namespace);
-    let is_managing = |id: &ObjectId| manager == Some(snapshot.text(snapshot.object(*id).name));
+    let is_managing = |id: &ObjectId| manager == Some(snapshot.name(*id));
     let shares = |id: &ObjectId, key: &str| {
         let value = label(key);
         value.is_some() && names_of(snapshot, *id).any(|name| Some(name) == value)
@@ -248,7 +248,7 @@ fn by_kind(context: &SimContext<'_>, asked: &Asked<'_>, among: impl Iterator<Ite
     let components: Vec<Symbol> =
         components.map(|(key, _)| *key).filter(|key| snapshot.text(*key).starts_with(OLM_COMPONENT)).collect();
     let is_component = |id: &ObjectId| snapshot.object(*id).labels.iter().any(|(key, _)| components.contains(key));
-    let is_beside_webhook = |id: &ObjectId| webhook == Some(snapshot.text(snapshot.object(*id).namespace));
+    let is_beside_webhook = |id: &ObjectId| webhook == Some(snapshot.namespace(*id));
     let rank = |id: &ObjectId| match () {
         () if is_managing(id) => Some(0),
         () if owned.contains(id) || is_component(id) => Some(1),

@@ -218,7 +218,7 @@ impl Driver {
 
 /// Whether a workload is called as operators are.
 pub(super) fn has_role(snapshot: &Snapshot, workload: ObjectId) -> bool {
-    ROLES.iter().any(|role| snapshot.text(snapshot.object(workload).name).ends_with(role))
+    ROLES.iter().any(|role| snapshot.name(workload).ends_with(role))
 }
 
 /// Whether a word of a driver is in a name.

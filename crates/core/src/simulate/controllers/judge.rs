@@ -344,7 +344,7 @@ fn possible(
     let mut parts = candidates::possible(context, asked, &workloads::all(context).collect::<Vec<_>>());
     // Of several, the one that is called like the program that added the finalizer.
     let is_programs = |id: ObjectId| {
-        let rest = program.and_then(|program| snapshot.text(snapshot.object(id).name).strip_prefix(program));
+        let rest = program.and_then(|program| snapshot.name(id).strip_prefix(program));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
     // Of those of one maker, the operators.

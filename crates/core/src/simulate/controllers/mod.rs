@@ -180,7 +180,7 @@ fn paused(context: &SimContext<'_>, object: ObjectId, finalizer: Symbol) -> Opti
     // All that belongs to a paused Cluster is.
     let name = snapshot.label(object, CLUSTER_NAME).filter(|_| pauses_with_its_cluster(text))?;
     let clusters = snapshot.resources.by_group_kind("cluster.x-k8s.io", "Cluster")?;
-    let cluster = snapshot.look_up_named(clusters, snapshot.text(snapshot.object(object).namespace), name).object()?;
+    let cluster = snapshot.look_up_named(clusters, snapshot.namespace(object), name).object()?;
     let is_known = |finalizer: &Symbol| Pause::is_possible(snapshot.text(*finalizer));
     snapshot.object(cluster).finalizers.iter().find(|finalizer| is_known(finalizer))?;
     Some(Paused { pause: pause_of(cluster)?, with: Some(cluster) })
@@ -191,7 +191,7 @@ fn paused(context: &SimContext<'_>, object: ObjectId, finalizer: Symbol) -> Opti
 /// controller of a cloud sets (kubernetes/cloud-provider controllers/node/node_controller.go).
 pub(crate) fn runs_in_a_cloud(context: &SimContext<'_>, object: ObjectId, finalizer: Symbol) -> bool {
     let snapshot = context.snapshot;
-    let resource = snapshot.resources.get(snapshot.object(object).resource);
+    let resource = snapshot.resource(object);
     let add_on = add_on(snapshot.text(finalizer), &resource.group, &resource.kind);
     let Some(add_on) = add_on.filter(|add_on| add_on.has_names()) else { return true };
     // There is only one such controller.
@@ -202,7 +202,7 @@ fn is_taken_to_run(context: &SimContext<'_>, add_on: &AddOn, group: &str) -> boo
     let snapshot = context.snapshot;
     let leases = context.built_in.leases.map_or(&[][..], |leases| context.of_resource(leases));
     let is_its = |lease: &ObjectId| {
-        let name = snapshot.text(snapshot.object(*lease).name);
+        let name = snapshot.name(*lease);
         add_on.leases(group).any(|own| own == name)
     };
     let nodes = context.built_in.nodes.map_or(&[][..], |nodes| context.of_resource(nodes));
@@ -252,7 +252,7 @@ pub(crate) fn held_by_these(
         let setters = snapshot.facts.setters(samples[0]).map(|setters| of_finalizer(setters, text));
         let programs: Vec<&str> = setters.into_iter().flatten().map(|setter| setter.manager.as_str()).collect();
         let is_called = |workload: &ObjectId| {
-            let name = snapshot.text(snapshot.object(*workload).name);
+            let name = snapshot.name(*workload);
             programs.iter().any(|program| !tells_nobody(program) && (name.contains(program) || program.contains(name)))
         };
         let is_kubernetes =

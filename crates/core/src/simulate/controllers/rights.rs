@@ -246,7 +246,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
             is_account || snapshot.facts.binding(*id).is_some_and(|facts| facts.names(namespace, name))
         };
         workloads.retain(|workload| {
-            let namespace = snapshot.text(snapshot.object(*workload).namespace);
+            let namespace = snapshot.namespace(*workload);
             bindings.iter().any(|id| is_about(id, namespace, None))
         });
         self.context.lacks(|needs| needs.evidence.extend(workloads.iter().filter(is_unread)));
@@ -268,7 +268,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         };
         let (kind, place) = match facts.cluster {
             true => (built_in.cluster_roles, ""),
-            false => (built_in.roles, snapshot.text(snapshot.object(binding).namespace)),
+            false => (built_in.roles, snapshot.namespace(binding)),
         };
         let role = match kind.map(|kind| snapshot.look_up_named(kind, place, &facts.role)) {
             Some(Presence::Present(role)) => role,
@@ -315,5 +315,5 @@ fn account_of(snapshot: &Snapshot, workload: ObjectId) -> Option<(&str, &str)> {
         Required::ServiceAccount(name) => Some(name.as_str()),
         _ => None,
     });
-    Some((snapshot.text(snapshot.object(workload).namespace), named.unwrap_or("default")))
+    Some((snapshot.namespace(workload), named.unwrap_or("default")))
 }

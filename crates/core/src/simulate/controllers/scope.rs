@@ -13,8 +13,8 @@ pub(super) fn scope(snapshot: &Snapshot, workload: ObjectId, add_on: Option<&Add
     let Some(facts) = snapshot.facts.workload(workload) else { return Scope::Handles };
     let limits = facts.limits.as_deref();
     let called = || name(snapshot, workload);
-    let namespace = snapshot.text(snapshot.object(object).namespace);
-    let own = snapshot.text(snapshot.object(workload).namespace);
+    let namespace = snapshot.namespace(object);
+    let own = snapshot.namespace(workload);
     let named = limits.into_iter().flat_map(|limits| &limits.namespaces);
     let mut named: Vec<&str> = named.map(|name| if name == Limits::OWN { own } else { name }).collect();
     named.extend(add_on.filter(|add_on| add_on.own_namespace).map(|_| own));

@@ -48,7 +48,7 @@ pub(crate) enum Readiness {
 
 /// `Kind/name -n NAMESPACE`
 pub(super) fn name(snapshot: &Snapshot, id: ObjectId) -> String {
-    format!("{} -n {}", snapshot.short_name(id), snapshot.text(snapshot.object(id).namespace))
+    format!("{} -n {}", snapshot.short_name(id), snapshot.namespace(id))
 }
 
 /// Whether a workload has ready pods.
@@ -59,7 +59,7 @@ pub(super) fn readiness(context: &SimContext<'_>, workload: ObjectId) -> Readine
         context.lacks(|needs| needs.evidence.insert(workload));
         return Readiness::Unread(format!("it could not be read whether {called} is running"));
     };
-    let is_daemon = snapshot.resources.get(snapshot.object(workload).resource).kind == "DaemonSet";
+    let is_daemon = snapshot.resource(workload).kind == "DaemonSet";
     match (facts.wanted, facts.ready) {
         (Some(0), _) if is_daemon => Readiness::Failing(format!("{called} is scheduled to no node")),
         (Some(0), _) => Readiness::Idle(format!("{called} is scaled to 0")),

@@ -346,7 +346,7 @@ impl World<'_, '_> {
         // Other cluster-scoped objects are never exempt (R9.31).
         let by_namespace = snapshot.resources.get(resource).namespaced || resource == all;
         let chosen = |namespace: &ObjectId| {
-            let name = snapshot.text(snapshot.object(*namespace).name);
+            let name = snapshot.name(*namespace);
             self.exists(*namespace) && selects_namespace(context, selector, name) != Some(false)
         };
         !by_namespace || !snapshot.covers(all, None) || context.of_resource(all).iter().any(chosen)

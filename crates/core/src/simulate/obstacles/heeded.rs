@@ -118,7 +118,7 @@ pub enum Operation {
 impl Operation {
     /// How the namespace controller deletes an object.
     pub fn of_content(snapshot: &Snapshot, object: ObjectId) -> Self {
-        if snapshot.resources.get(snapshot.object(object).resource).has_verb("deletecollection") {
+        if snapshot.resource(object).has_verb("deletecollection") {
             Operation::DeleteCollection
         } else {
             Operation::Delete

@@ -83,7 +83,7 @@ impl BoundPolicy<'_> {
             return Some(Refuses::Constantly);
         }
         let reference = self.bound.required.as_deref().filter(|_| !self.facts.ignores_failures)?;
-        let namespace = context.snapshot.text(context.snapshot.object(object).namespace);
+        let namespace = context.snapshot.namespace(object);
         self.lacked(context, reference, namespace, exists).map(Refuses::Lacking)
     }
 

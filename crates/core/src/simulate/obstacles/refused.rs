@@ -243,7 +243,7 @@ impl World<'_, '_> {
         }
         obstacles.admission.hooks.iter().any(|hook| {
             let is_asked = |object: &ObjectId| {
-                let resource = context.snapshot.resources.get(context.snapshot.object(*object).resource);
+                let resource = context.snapshot.resource(*object);
                 hook.call.webhook.matches(resource, "CREATE") && hook.call.called_for(context, *object) != Called::No
             };
             hook.call.webhook.required
@@ -258,10 +258,7 @@ impl World<'_, '_> {
     /// ready, kube-proxy keeps to pods that end (KEP-1669).
     fn serves_until_replaced(&self, pod: ObjectId, above: ObjectId) -> bool {
         let snapshot = self.context.snapshot;
-        let counts_active = matches!(
-            snapshot.resources.get(snapshot.object(above).resource).kind.as_str(),
-            "ReplicaSet" | "ReplicationController"
-        );
+        let counts_active = matches!(snapshot.resource(above).kind.as_str(), "ReplicaSet" | "ReplicationController");
         let has_grace = |change: &Change| change.object == pod && matches!(change.cause, Cause::Kubelet);
         counts_active && !snapshot.object(pod).terminating() && self.log.iter().any(has_grace)
     }
@@ -339,7 +336,7 @@ impl Ending for World<'_, '_> {
 
 /// Whether a controller makes other pods if it doesn't make the same again.
 fn makes_pods_itself(context: &SimContext<'_>, controller: ObjectId) -> bool {
-    let resource = context.snapshot.resources.get(context.snapshot.object(controller).resource);
+    let resource = context.snapshot.resource(controller);
     matches!(
         (resource.group.as_str(), resource.kind.as_str()),
         ("apps", "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet") | ("", "ReplicationController")

@@ -13,7 +13,7 @@ impl World<'_, '_> {
     /// An object is gone: perhaps it prevented something.
     pub(crate) fn note_lost_obstacle(&mut self, object: ObjectId) {
         let snapshot = self.context.snapshot;
-        let group = &snapshot.resources.get(snapshot.object(object).resource).group;
+        let group = &snapshot.resource(object).group;
         if self.tries_again && self.context.obstacles.is_some() && GROUPS.contains(&group.as_str()) {
             self.lost_obstacles.push(object);
         }
