@@ -40,7 +40,7 @@ const NOT_DISCOVERED: &str = "NamespaceDeletionDiscoveryFailure";
 /// Terminating namespaces, which remain as long as a resource can't be read (R9.11). Marks those without any other
 /// content as explained, unless their conditions say something else than `condition`.
 fn hanging_namespaces(case: &Case<'_>, findings: &mut FindingsBuilder, condition: &str) -> Vec<ObjectId> {
-    let namespaces = case.stage.built_in.namespaces.map_or(&[][..], |resource| case.stage.of_resource(resource));
+    let namespaces = case.stage.of_resource(case.stage.built_in.namespaces);
     let terminating: Vec<ObjectId> =
         namespaces.iter().copied().filter(|id| case.snapshot().object(*id).terminating()).collect();
     let is_empty = |id: &&ObjectId| case.stage.in_namespace(case.snapshot().object(**id).name).is_empty();
@@ -56,13 +56,9 @@ fn hanging_namespaces(case: &Case<'_>, findings: &mut FindingsBuilder, condition
 /// one finding.
 fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTreeSet<String>) {
     let snapshot = case.snapshot();
-    let Some(resource) = snapshot.resources.by_group_kind("apiregistration.k8s.io", "APIService") else { return };
     let mut groups: BTreeMap<String, Vec<(ObjectId, &ApiServiceFacts)>> = BTreeMap::new();
-    for id in case.stage.of_resource(resource).iter().copied() {
-        let Some(facts) = snapshot.facts.api_service(id) else {
-            case.stage.lacks(|needs| needs.facts.insert(id));
-            continue;
-        };
+    for id in case.stage.of_resource(case.stage.built_in.api_services).iter().copied() {
+        let Some(facts) = case.stage.fact(id, snapshot.facts.api_service(id)) else { continue };
         // A dump shows one moment, in which a backend may just have been restarted.
         let since = case.now.zip(facts.since).map(|(now, since)| now - i64::from(since.get()));
         let is_new = !case.live && since.is_some_and(|seconds| seconds <= AT_WORK);
@@ -223,8 +219,7 @@ fn lists(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &BTreeSet<S
 
 /// Whether an aggregated API server stores the objects of a resource.
 fn is_aggregated(case: &Case<'_>, resource: &Resource) -> bool {
-    let services = case.snapshot().resources.by_group_kind("apiregistration.k8s.io", "APIService");
-    let services = services.map_or(&[][..], |services| case.stage.of_resource(services));
+    let services = case.stage.of_resource(case.stage.built_in.api_services);
     services
         .iter()
         .filter_map(|id| case.snapshot().facts.api_service(*id))
@@ -236,7 +231,7 @@ fn is_aggregated(case: &Case<'_>, resource: &Resource) -> bool {
 /// goes well. Then an instance that it has not deleted, and a webhook that can't be reached, say enough.
 fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
-    let definitions = case.stage.built_in.definitions.map_or(&[][..], |resource| case.stage.of_resource(resource));
+    let definitions = case.stage.of_resource(case.stage.built_in.definitions);
     let mut all: Vec<Unconverted<'_>> = Vec::new();
     for id in definitions.iter().copied() {
         let Some(facts) = snapshot.facts.definition(id) else {
@@ -338,8 +333,7 @@ fn all_or_some<T: AsRef<str>>(names: &[T]) -> String {
 /// A Terminating CRD whose instances the API server can't delete, for a reason that no other finding gives.
 fn stuck(case: &Case<'_>, id: ObjectId, said: &str) -> Finding {
     let snapshot = case.snapshot();
-    let left: Vec<ObjectId> =
-        case.stage.instances(id).map_or(&[][..], |resource| case.stage.of_resource(resource)).to_vec();
+    let left: Vec<ObjectId> = case.stage.of_resource(case.stage.instances(id)).to_vec();
     // The name of a CRD is that of its resource. A dump may contain any name.
     let name = Some(snapshot.name(id)).filter(|name| name.split('.').all(is_label));
     let look = name.map(|name| case.kubectl.verb("get").args([name, "--all-namespaces"]));
@@ -368,12 +362,9 @@ fn stuck(case: &Case<'_>, id: ObjectId, said: &str) -> Finding {
 fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource, failure: &str) -> Finding {
     let snapshot = case.snapshot();
     let definition = definition(case, resource);
-    let backend = definition.and_then(|id| match snapshot.facts.definition(id) {
-        Some(facts) => facts.conversion.as_deref().cloned(),
-        None => {
-            case.stage.lacks(|needs| needs.facts.insert(id));
-            None
-        }
+    let backend = definition.and_then(|id| {
+        let facts = case.stage.fact(id, snapshot.facts.definition(id))?;
+        facts.conversion.as_deref().cloned()
     });
     let terminating: Vec<ObjectId> = definition.into_iter().filter(|id| snapshot.object(*id).terminating()).collect();
     findings.explained.extend(&terminating);

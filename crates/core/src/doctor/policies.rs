@@ -54,7 +54,7 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
 /// The terminating namespaces, and what is in them and isn't terminating.
 fn content(case: &Case<'_>) -> Vec<(ObjectId, Vec<ObjectId>)> {
     let snapshot = case.snapshot();
-    let namespaces = case.stage.built_in.namespaces.map_or(&[][..], |resource| case.stage.of_resource(resource));
+    let namespaces = case.stage.of_resource(case.stage.built_in.namespaces);
     let terminating = namespaces.iter().copied().filter(|id| {
         snapshot.object(*id).terminating() && !case.fresh.contains(id) && case.limit.asks_about(snapshot, *id)
     });

@@ -173,7 +173,7 @@ struct Group<'c, 'a> {
 /// a Service that is gone, are one finding.
 pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
-    let pods = case.stage.built_in.pods.map_or(&[][..], |pods| case.stage.of_resource(pods));
+    let pods = case.stage.of_resource(case.stage.built_in.pods);
     let populated: BTreeSet<Symbol> = pods.iter().map(|pod| snapshot.object(*pod).namespace).collect();
     let mut groups: BTreeMap<(Certainty, String), Group<'_, '_>> = BTreeMap::new();
     for asked in calls.iter().filter(|asked| asked.webhook.required) {
@@ -358,7 +358,7 @@ pub(super) fn tell_taken_down(case: &Case<'_>, findings: &mut [Finding]) {
 /// until then: pods are deleted first.
 fn content_to_refuse(case: &Case<'_>, asked: &WebhookCall<'_>) -> Vec<ObjectId> {
     let snapshot = case.snapshot();
-    let namespaces = case.stage.built_in.namespaces.map_or(&[][..], |namespaces| case.stage.of_resource(namespaces));
+    let namespaces = case.stage.of_resource(case.stage.built_in.namespaces);
     let going = namespaces.iter().filter(|namespace| snapshot.object(**namespace).terminating());
     let content = going.flat_map(|namespace| case.stage.in_namespace(snapshot.object(*namespace).name)).copied();
     let is_refused = |object: &ObjectId| {
@@ -453,8 +453,7 @@ fn finding(case: &Case<'_>, cause: &str, group: &Group<'_, '_>) -> Finding {
             let name = snapshot.object(**id).name;
             snapshot.is_namespace(**id) && content.iter().any(|object| snapshot.object(*object).namespace == name)
         };
-        let namespaces =
-            case.stage.built_in.namespaces.map_or(&[][..], |namespaces| case.stage.of_resource(namespaces));
+        let namespaces = case.stage.of_resource(case.stage.built_in.namespaces);
         let emptied: Vec<ObjectId> = namespaces.iter().filter(is_emptied).copied().collect();
         then.push(format!(
             "The namespace controller's requests for {} {are} rejected: {} {} Terminating {until}.",

@@ -308,9 +308,7 @@ fn refused_dependents(world: &World<'_, '_>, object: ObjectId) -> Vec<ObjectId> 
 
 /// Asks for the conversion webhook of a CRD, so that what blocks can be named.
 fn read_conversion(world: &mut World<'_, '_>, definition: ObjectId) {
-    if world.context.snapshot.facts.definition(definition).is_none() {
-        world.needs_facts_of(definition);
-    }
+    world.fact(definition, world.context.snapshot.facts.definition(definition));
 }
 
 /// The state of an object that only a finalizer of this controller blocks.
@@ -447,13 +445,10 @@ fn state_of_pod(world: &mut World<'_, '_>, pod: ObjectId) -> State {
     match (resource.group.as_str(), resource.kind.as_str()) {
         ("apps", "StatefulSet" | "DaemonSet") => State::Waiting,
         ("batch", "Job") if snapshot.controller_of(controller).is_some() => State::Waiting,
-        ("batch", "Job") => match snapshot.facts.job(controller) {
+        ("batch", "Job") => match world.fact(controller, snapshot.facts.job(controller)) {
             Some(facts) if facts.seconds_after_finished.is_some() => State::Waiting,
             Some(_) => State::Stuck,
-            None => {
-                world.needs_facts_of(controller);
-                State::Unknown
-            }
+            None => State::Unknown,
         },
         _ => State::Stuck,
     }

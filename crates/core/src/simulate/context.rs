@@ -172,8 +172,9 @@ impl<'a> SimContext<'a> {
         index.get(&namespace).map_or(&[], Vec::as_slice)
     }
 
-    /// All objects of a resource.
-    pub fn of_resource(&self, resource: ResourceId) -> &[ObjectId] {
+    /// All objects of a resource; none if there is no such resource.
+    pub fn of_resource(&self, resource: impl Into<Option<ResourceId>>) -> &[ObjectId] {
+        let Some(resource) = resource.into() else { return &[] };
         let index = self.by_resource.get_or_init(|| {
             let mut index: FxHashMap<ResourceId, Vec<ObjectId>> = FxHashMap::default();
             for (id, object) in self.snapshot.objects() {
@@ -254,7 +255,7 @@ impl<'a> SimContext<'a> {
     pub(crate) fn managed_apis(&self) -> &ManagedApis {
         self.managed_apis.get_or_init(|| {
             let snapshot = self.snapshot;
-            let all = self.built_in.api_services.map_or(&[][..], |resource| self.of_resource(resource));
+            let all = self.of_resource(self.built_in.api_services);
             let mut index = ManagedApis::default();
             let mut by_name: FxHashMap<&str, ObjectId> = FxHashMap::default();
             let key = "kube-aggregator.kubernetes.io/automanaged";

@@ -44,8 +44,7 @@ fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {
 
 /// Whether the holder of a Lease is alive at this time.
 pub(crate) fn of_lease(context: &SimContext<'_>, lease: ObjectId, now: Option<i64>, what: &str) -> Liveness {
-    let Some(facts) = context.snapshot.facts.lease(lease) else {
-        context.lacks(|needs| needs.evidence.insert(lease));
+    let Some(facts) = context.evidence(lease, context.snapshot.facts.lease(lease)) else {
         return Liveness::Unread(format!("{what} could not be read"));
     };
     lease_says(facts, now, what)
@@ -54,24 +53,19 @@ pub(crate) fn of_lease(context: &SimContext<'_>, lease: ObjectId, now: Option<i6
 /// Whether the leader of the controller managers has not renewed its Lease just now, as it does every two seconds
 /// (`--leader-elect-retry-period`): another may take over, and then read everything first.
 pub(crate) fn may_be_taken_over(context: &SimContext<'_>, now: Option<i64>) -> bool {
-    let leases = context.built_in.leases;
-    let named = |leases| context.snapshot.look_up_named(leases, "kube-system", "kube-controller-manager").object();
-    let facts = leases.and_then(named).and_then(|lease| context.snapshot.facts.lease(lease));
+    let facts = context.lease_of_manager().and_then(|lease| context.snapshot.facts.lease(lease));
     let renewed = facts.and_then(|facts| facts.renewed);
     now.zip(renewed).is_some_and(|(now, renewed)| now - renewed > RENEWED_WITHIN)
 }
 
 /// The controller manager, by the Lease of its leader. Without leader election, nobody renews one that is left.
 pub(crate) fn of_controller_manager(context: &SimContext<'_>, now: Option<i64>) -> (Option<ObjectId>, Liveness) {
-    let snapshot = context.snapshot;
-    let named = |leases| snapshot.look_up_named(leases, "kube-system", "kube-controller-manager").object();
     // A controller manager without a Lease may run: that none was listed isn't worth another look.
-    let Some(lease) = context.built_in.leases.and_then(named) else {
+    let Some(lease) = context.lease_of_manager() else {
         return (None, Liveness::Unknown("kube-controller-manager has no readable Lease".to_owned()));
     };
     let what = "kube-controller-manager's lease";
-    let Some(facts) = snapshot.facts.lease(lease) else {
-        context.lacks(|needs| needs.facts.insert(lease));
+    let Some(facts) = context.fact(lease, context.snapshot.facts.lease(lease)) else {
         return (Some(lease), Liveness::Unread(format!("{what} could not be read")));
     };
     let liveness = match (lease_says(facts, now, what), end_of(facts)) {
@@ -84,6 +78,10 @@ pub(crate) fn of_controller_manager(context: &SimContext<'_>, now: Option<i64>) 
 }
 
 impl SimContext<'_> {
+    fn lease_of_manager(&self) -> Option<ObjectId> {
+        self.snapshot.look_up_named(self.built_in.leases?, "kube-system", "kube-controller-manager").object()
+    }
+
     /// When the controller manager last made, adopted or changed an object, as far as that can be seen: it alone makes
     /// what belongs to Kubernetes' own workloads.
     fn manager_acted(&self) -> Option<i64> {

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::OnceLock};
 
 use rustc_hash::FxHashSet;
 
-use crate::model::{Coordinate, ObjectId};
+use crate::model::{Coordinate, ObjectId, Presence};
 
 use super::context::SimContext;
 
@@ -72,6 +72,33 @@ impl SimContext<'_> {
         let meanwhile = self.noted.replace(needs);
         self.noted.borrow_mut().add(&meanwhile);
         noted
+    }
+
+    /// A fact that decides the answer, if it was read. Notes it as needed otherwise.
+    pub(crate) fn fact<T>(&self, object: ObjectId, fact: Option<T>) -> Option<T> {
+        if fact.is_none() {
+            self.lacks(|needs| needs.facts.insert(object));
+        }
+        fact
+    }
+
+    /// The same of a fact that only shows whether a controller runs and does its part.
+    pub(crate) fn evidence<T>(&self, object: ObjectId, fact: Option<T>) -> Option<T> {
+        if fact.is_none() {
+            self.lacks(|needs| needs.evidence.insert(object));
+        }
+        fact
+    }
+
+    /// What is at a coordinate. Notes the look-up as needed where it wasn't read, or only a list says that it is absent.
+    pub(crate) fn look_up(&self, at: Coordinate) -> Presence {
+        let presence = self.snapshot.look_up(at);
+        match presence {
+            Presence::Unknown => _ = self.lacks(|needs| needs.look_ups.insert(at)),
+            Presence::Absent if !self.snapshot.was_looked_up(at) => _ = self.lacks(|needs| needs.missing.insert(at)),
+            Presence::Absent | Presence::Present(_) => {}
+        }
+        presence
     }
 
     /// An answer, and what it lacks. The answer of which it is a part lacks that, too.

@@ -208,8 +208,7 @@ impl SimContext<'_> {
         let named =
             |resource: Option<ResourceId>, name: String| self.snapshot.look_up_named(resource?, "", &name).object();
         let definition = named(self.built_in.definitions, format!("{}.{}", found.plural, found.group));
-        let services = resources.by_group_kind("apiregistration.k8s.io", "APIService");
-        let service = named(services, format!("{}.{}", found.version, found.group));
+        let service = named(self.built_in.api_services, format!("{}.{}", found.version, found.group));
         // The API server registers an APIService without a Service for each of its own groups when it starts.
         let is_aggregated =
             |id: &ObjectId| self.snapshot.facts.api_service(*id).is_some_and(|facts| facts.service.is_some());

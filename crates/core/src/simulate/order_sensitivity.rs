@@ -183,8 +183,7 @@ impl Survey<'_, '_, '_> {
                     }
                 }
                 OwnDelete::Definition => {
-                    for instance in context.instances(object).map_or(&[][..], |resource| context.of_resource(resource))
-                    {
+                    for instance in context.of_resource(context.instances(object)) {
                         // Without a policy, its own finalizers decide (§1.3).
                         let foreground = self.object(*instance).finalizers.contains(&Symbol::FOREGROUND);
                         self.by_others(

@@ -281,10 +281,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
     /// Whether what applies objects makes this one again; `None` if it doesn't.
     fn applies(&self, by: ObjectId, object: ObjectId) -> Option<Recreation> {
         let snapshot = self.context.snapshot;
-        let Some(facts) = snapshot.facts.policy(by) else {
-            self.context.lacks(|needs| needs.facts.insert(by));
-            return Some(Recreation::Possible);
-        };
+        let Some(facts) = self.context.fact(by, snapshot.facts.policy(by)) else { return Some(Recreation::Possible) };
         let resource = self.resource(by);
         if PolicyFacts::KYVERNO.contains(&(resource.group.as_str(), resource.kind.as_str())) {
             // As long as what triggered it matches.
@@ -411,7 +408,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         let facts = snapshot.facts.workload(controller).filter(|_| self.is(pod, "", "Pod"))?;
         let lacked = facts.requires.iter().filter(|required| required.is_admitted()).filter_map(|required| {
             let at = self.context.place_of(required, pod)?;
-            match snapshot.look_up(at) {
+            match self.context.look_up(at) {
                 Presence::Present(found) => match self.end.survival(found) {
                     Survival::Survives => None,
                     // A finalizer keeps it, or something makes it again.
@@ -420,16 +417,8 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
                     }
                     Survival::Removed | Survival::MayBeRemoved => Some(Recreation::Possible),
                 },
-                Presence::Absent => {
-                    if !snapshot.was_looked_up(at) {
-                        self.context.lacks(|needs| needs.missing.insert(at));
-                    }
-                    Some(Recreation::Refused(Refusal::Missing(at)))
-                }
-                Presence::Unknown => {
-                    self.context.lacks(|needs| needs.look_ups.insert(at));
-                    None
-                }
+                Presence::Absent => Some(Recreation::Refused(Refusal::Missing(at))),
+                Presence::Unknown => None,
             }
         });
         Recreation::worst(lacked)
@@ -447,9 +436,9 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         let kinds = kinds.filter_map(|kind| snapshot.resources.by_group_kind("", kind));
         let all = kinds.flat_map(|kind| self.context.of_resource(kind));
         let mut is_refused = above.is_some_and(|facts| facts.fails_to_create);
-        for id in all.filter(|id| self.object(**id).namespace == namespace) {
-            match snapshot.facts.get(*id) {
-                _ if self.end.survival(*id) != Survival::Survives => {}
+        let stays = |id: ObjectId| self.end.survival(id) == Survival::Survives;
+        for id in all.filter(|id| self.object(**id).namespace == namespace && stays(**id)) {
+            match self.context.fact(*id, snapshot.facts.get(*id)) {
                 Some(Fact::Quota(facts)) => {
                     let demands = is_pod && facts.demands && snapshot.is_younger(*id, object);
                     is_refused |= demands || facts.limits(self.resource(object));
@@ -458,10 +447,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
                     let refuses = asked.is_some_and(|asked| facts.refuses(asked));
                     is_refused |= refuses || snapshot.is_younger(*id, object);
                 }
-                Some(_) => {}
-                None => {
-                    self.context.lacks(|needs| needs.facts.insert(*id));
-                }
+                Some(_) | None => {}
             }
         }
         is_refused
@@ -476,13 +462,8 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         if !self.is(pod, "", "Pod") || level.is_none_or(|level| level == "privileged") {
             return false;
         }
-        match snapshot.facts.namespace(namespace) {
-            Some(facts) => facts.enforced_since > self.object(pod).created.get(),
-            None => {
-                self.context.lacks(|needs| needs.facts.insert(namespace));
-                false
-            }
-        }
+        let facts = self.context.fact(namespace, snapshot.facts.namespace(namespace));
+        facts.is_some_and(|facts| facts.enforced_since > self.object(pod).created.get())
     }
 
     /// Whether a controller says how many pods it wants.
@@ -559,18 +540,15 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
     fn first_unready(&self, set: ObjectId) -> Option<i64> {
         let find = || {
             let context = self.context;
-            let facts = |pod: ObjectId| context.snapshot.facts.pod(pod);
             let pods = context.graph.dependents(set.into()).iter().copied();
             let pods = pods.filter(|pod| context.built_in.pods == Some(self.object(*pod).resource));
-            let (left, leaving): (Vec<ObjectId>, Vec<ObjectId>) =
-                pods.partition(|pod| self.end.survival(*pod) == Survival::Survives);
-            let leaving = leaving.into_iter().filter(|pod| self.is_held(*pod));
-            let pods = left.into_iter();
-            let (read, unread): (Vec<ObjectId>, Vec<ObjectId>) = pods.partition(|pod| facts(*pod).is_some());
-            self.context.lacks(|needs| needs.facts.extend(&unread));
-            let is_ready = |pod: ObjectId| facts(pod).is_some_and(PodFacts::is_ready);
-            let unready = read.into_iter().filter(|pod| !is_ready(*pod)).chain(unread).chain(leaving);
-            unready.filter_map(|pod| self.ordinal(pod)).min()
+            let is_unready = |pod: &ObjectId| match self.end.survival(*pod) {
+                Survival::Survives => {
+                    !context.fact(*pod, context.snapshot.facts.pod(*pod)).is_some_and(PodFacts::is_ready)
+                }
+                Survival::Removed | Survival::MayBeRemoved => self.is_held(*pod),
+            };
+            pods.filter(is_unready).filter_map(|pod| self.ordinal(pod)).min()
         };
         *self.unready.borrow_mut().entry(set).or_insert_with(find)
     }
@@ -587,10 +565,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
     fn is_without_node(&self, pod: ObjectId) -> bool {
         let context = self.context;
         let snapshot = context.snapshot;
-        let Some(facts) = snapshot.facts.pod(pod) else {
-            self.context.lacks(|needs| needs.facts.insert(pod));
-            return false;
-        };
+        let Some(facts) = self.context.fact(pod, snapshot.facts.pod(pod)) else { return false };
         let (Some(node), Some(resource)) = (&facts.node, context.built_in.nodes) else { return false };
         match snapshot.look_up_named(resource, "", node) {
             Presence::Present(node) => self.end.survival(node) == Survival::Removed,
@@ -639,10 +614,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         if !self.is(controller, "apps", "Deployment") {
             return false;
         }
-        let facts = self.context.snapshot.facts.workload(controller);
-        if facts.is_none() {
-            self.context.lacks(|needs| needs.facts.insert(controller));
-        }
+        let facts = self.context.fact(controller, self.context.snapshot.facts.workload(controller));
         facts.is_some_and(|facts| facts.paused)
     }
 

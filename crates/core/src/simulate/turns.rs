@@ -107,10 +107,7 @@ fn terminating(
 /// (R2.5, R2.7).
 pub(crate) fn just_defined(context: &SimContext<'_>) -> FxHashSet<ResourceId> {
     let (snapshot, definitions) = (context.snapshot, context.built_in.definitions);
-    let all = definitions
-        .map_or(&[][..], |definitions| context.of_resource(definitions))
-        .iter()
-        .map(|id| snapshot.object(*id));
+    let all = context.of_resource(definitions).iter().map(|id| snapshot.object(*id));
     let young =
         all.filter(|object| context.now.zip(object.created.get()).is_some_and(|(now, created)| now - created < NEW));
     let named = young.filter_map(|object| snapshot.text(object.name).split_once('.'));

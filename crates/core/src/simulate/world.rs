@@ -200,9 +200,11 @@ impl<'s, 'a> World<'s, 'a> {
         let starts_grace = rules.graceful && !stored.terminating && options.grace != Some(0);
         // R1.25: the effect of a second DELETE of a Namespace depends on its spec.finalizers.
         let second = rules.own_delete == OwnDelete::Namespace && stored.terminating;
-        let unknown_spec = second && self.context.snapshot.facts.namespace(object).is_none();
-        if starts_grace && facts.is_none() || unknown_spec {
-            self.needs_facts_of(object);
+        if starts_grace {
+            self.fact(object, facts);
+        }
+        if second {
+            self.fact(object, self.context.snapshot.facts.namespace(object));
         }
         let uid = self.context.snapshot.object(object).uid;
         let answer = server::delete(&stored, uid, rules, facts, self.held_by_spec(object), options);
@@ -232,10 +234,10 @@ impl<'s, 'a> World<'s, 'a> {
         Some(answer)
     }
 
-    /// Notes that the facts of an object decide this course, and were not read.
-    pub(crate) fn needs_facts_of(&mut self, object: ObjectId) {
-        self.unread.insert(object);
-        self.context.lacks(|needs| needs.facts.insert(object));
+    /// A fact that decides this course, if it was read. Notes it as needed otherwise.
+    pub(crate) fn fact<T>(&mut self, object: ObjectId, fact: Option<T>) -> Option<T> {
+        self.unread.extend(fact.is_none().then_some(object));
+        self.context.fact(object, fact)
     }
 
     /// Whether the user has requests left to send.

@@ -42,8 +42,7 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
         if !case.snapshot().object(id).terminating() || case.stage.rules(id).own_delete != OwnDelete::Namespace {
             continue;
         }
-        if case.snapshot().facts.namespace(id).is_none() {
-            case.stage.lacks(|needs| needs.facts.insert(id));
+        if case.stage.fact(id, case.snapshot().facts.namespace(id)).is_none() {
             continue;
         }
         let foreign = foreign_spec_finalizers(case.snapshot(), id);

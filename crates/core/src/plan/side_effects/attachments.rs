@@ -12,19 +12,14 @@ impl SideEffects<'_, '_> {
     /// The pods that stay, and lose the volume of a deleted attachment.
     pub(super) fn attachment(&mut self, attachment: ObjectId) {
         let snapshot = self.context.snapshot;
-        let Some(facts) = snapshot.facts.policy(attachment) else {
-            self.context.lacks(|needs| needs.facts.insert(attachment));
-            return;
-        };
+        let Some(facts) = self.context.fact(attachment, snapshot.facts.policy(attachment)) else { return };
         let Some(node) = facts.attached_to() else { return };
         let volumes = facts.uses.iter().filter_map(|name| {
             let volumes = self.context.built_in.volumes?;
             snapshot.look_up_named(volumes, "", name).object()
         });
         for volume in volumes.collect::<Vec<ObjectId>>() {
-            if snapshot.facts.volume(volume).is_none() {
-                self.context.lacks(|needs| needs.facts.insert(volume));
-            }
+            self.context.fact(volume, snapshot.facts.volume(volume));
             let Some(claim) = snapshot.claim_of(volume).object() else { continue };
             if !self.reads_pods_beside(claim) {
                 let message = format!(

@@ -41,7 +41,7 @@ enum Referenced {
     Unknown,
 }
 
-impl SideEffects<'_, '_> {
+impl<'a> SideEffects<'_, 'a> {
     /// The volume of a deleted claim is reclaimed.
     pub(super) fn claim(&mut self, claim: ObjectId) {
         let lost = EffectKind::DataLost;
@@ -130,13 +130,7 @@ impl SideEffects<'_, '_> {
             return false;
         };
         let Referenced::Object(class) = self.referenced(classes, class) else { return false };
-        match snapshot.facts.storage_class(class) {
-            Some(facts) => facts.keeps_data,
-            None => {
-                self.context.lacks(|needs| needs.facts.insert(class));
-                false
-            }
-        }
+        self.context.fact(class, snapshot.facts.storage_class(class)).is_some_and(|facts| facts.keeps_data)
     }
 
     /// The other volumes that are the same data of a CSI driver, and lose it with this one: what follows a sentence.
@@ -181,8 +175,7 @@ impl SideEffects<'_, '_> {
         let is_whole = context.built_in.claims.is_some_and(|claims| context.snapshot.covers(claims, None));
         let referenced = facts.volume.as_deref().map_or(Referenced::Nothing, |name| self.referenced(volumes, name));
         match referenced {
-            Referenced::Object(volume) if context.snapshot.facts.volume(volume).is_none() => {
-                self.context.lacks(|needs| needs.facts.insert(volume));
+            Referenced::Object(volume) if context.fact(volume, context.snapshot.facts.volume(volume)).is_none() => {
                 Referenced::Unknown
             }
             // The volume is bound to another claim, or to none.
@@ -224,8 +217,7 @@ impl SideEffects<'_, '_> {
     /// A deleted volume: its data is deleted if a finalizer's controller does that.
     pub(super) fn volume(&mut self, volume: ObjectId) {
         let snapshot = self.context.snapshot;
-        let Some(facts) = snapshot.facts.volume(volume) else {
-            self.context.lacks(|needs| needs.facts.insert(volume));
+        let Some(facts) = self.context.fact(volume, snapshot.facts.volume(volume)) else {
             let unread = "its reclaim policy could not be read: it may lose its data";
             self.add_unread(volume, EffectKind::DataLost, unread, None);
             return;
@@ -300,8 +292,7 @@ impl SideEffects<'_, '_> {
         let snapshot = self.context.snapshot;
         let unread = "its volume could not be read: it may lose its data";
         let lost = EffectKind::DataLost;
-        let Some(facts) = snapshot.facts.volume_snapshot(object) else {
-            self.context.lacks(|needs| needs.facts.insert(object));
+        let Some(facts) = self.context.fact(object, snapshot.facts.volume_snapshot(object)) else {
             return self.add_unread(object, lost, unread, None);
         };
         let Some(name) = facts.content.as_deref() else { return };
@@ -313,8 +304,8 @@ impl SideEffects<'_, '_> {
             Referenced::Nothing => return,
             Referenced::Unknown => return self.add_unread(object, lost, unread, None),
         };
-        match snapshot.facts.volume_snapshot_content(content).map(|facts| facts.deletion_policy.as_deref()) {
-            Some(Some(DELETE)) => {
+        match self.deletion_policy(content) {
+            Some(DELETE) => {
                 self.add_about(
                     object,
                     EffectKind::DataLost,
@@ -322,7 +313,7 @@ impl SideEffects<'_, '_> {
                     content,
                 );
             }
-            Some(Some(RETAIN)) => {
+            Some(RETAIN) => {
                 self.add_about(
                     object,
                     EffectKind::DataKept,
@@ -330,28 +321,26 @@ impl SideEffects<'_, '_> {
                     content,
                 );
             }
-            Some(_) => self.add_unread(object, lost, unread, Some(content)),
-            None => {
-                self.context.lacks(|needs| needs.facts.insert(content));
-                self.add_unread(object, lost, unread, Some(content));
-            }
+            Some(_) | None => self.add_unread(object, lost, unread, Some(content)),
         }
+    }
+
+    /// What a VolumeSnapshotContent says becomes of its data.
+    fn deletion_policy(&self, content: ObjectId) -> Option<&'a str> {
+        let facts = self.context.fact(content, self.context.snapshot.facts.volume_snapshot_content(content))?;
+        facts.deletion_policy.as_deref()
     }
 
     /// A VolumeSnapshotContent that is deleted itself.
     pub(super) fn snapshot_content(&mut self, content: ObjectId) {
-        match self.context.snapshot.facts.volume_snapshot_content(content).map(|facts| facts.deletion_policy.as_deref())
-        {
-            Some(Some(DELETE)) => {
+        match self.deletion_policy(content) {
+            Some(DELETE) => {
                 self.add(content, EffectKind::DataLost, "the snapshot loses its data (deletionPolicy Delete)");
             }
-            Some(Some(RETAIN)) => {
+            Some(RETAIN) => {
                 self.add(content, EffectKind::DataKept, "the snapshot's data stays (deletionPolicy Retain)")
             }
-            known => {
-                if known.is_none() {
-                    self.context.lacks(|needs| needs.facts.insert(content));
-                }
+            Some(_) | None => {
                 self.add_unread(
                     content,
                     EffectKind::DataLost,

@@ -245,9 +245,7 @@ impl Controllers<'_, '_, '_> {
             let set = named(sets, name).filter(|set| self.side_effects.survival(*set) != Survival::Removed)?;
             let pod = named(pods, &format!("{name}-{ordinal}")).filter(|pod| self.controller_of(*pod) == Some(set))?;
             let facts = snapshot.facts.workload(set).and_then(|facts| facts.claims.as_ref());
-            if facts.is_none() {
-                self.side_effects.context.lacks(|needs| needs.facts.insert(set));
-            }
+            let facts = self.side_effects.context.fact(set, facts);
             facts.is_none_or(|facts| facts.names.iter().any(|known| known == template)).then_some((set, pod))
         })
     }
@@ -282,13 +280,7 @@ impl Controllers<'_, '_, '_> {
         if self.side_effects.survival(service) != Survival::Survives {
             return None;
         }
-        match context.snapshot.facts.service(service) {
-            Some(facts) => facts.selects.then_some(service),
-            None => {
-                self.side_effects.context.lacks(|needs| needs.facts.insert(service));
-                None
-            }
-        }
+        context.fact(service, context.snapshot.facts.service(service))?.selects.then_some(service)
     }
 
     /// Who adopts an object that lost its controller (R9.3, R9.4).

@@ -221,7 +221,7 @@ impl SideEffects<'_, '_> {
 
     /// An effect, unless the object's own policy prevents it.
     fn add_by_policy(&mut self, object: ObjectId, kind: EffectKind, message: &'static str, policy: Policy) {
-        let facts = self.context.snapshot.facts.policy(object);
+        let facts = self.context.fact(object, self.context.snapshot.facts.policy(object));
         let says = facts.map(|facts| self.context.policy_effect(object, policy, facts));
         let of_namespace = match says {
             // It says nothing of its own.
@@ -230,11 +230,9 @@ impl SideEffects<'_, '_> {
         };
         match of_namespace.or(says) {
             None if policy.always_acts() => {
-                self.context.lacks(|needs| needs.facts.insert(object));
                 self.add(object, kind, format!("{message}; which those are could not be read"));
             }
             None => {
-                self.context.lacks(|needs| needs.facts.insert(object));
                 let message = format!("{message}, unless its own policy keeps it; that policy could not be read");
                 self.add_unread(object, kind, message, None);
             }
@@ -277,10 +275,7 @@ impl SideEffects<'_, '_> {
         let snapshot = self.context.snapshot;
         let found = snapshot.object(object);
         let namespace = self.context.namespace_named(found.namespace)?;
-        let Some(facts) = snapshot.facts.namespace(namespace) else {
-            self.context.lacks(|needs| needs.facts.insert(namespace));
-            return None;
-        };
+        let Some(facts) = self.context.fact(namespace, snapshot.facts.namespace(namespace)) else { return None };
         let service = snapshot.resources.get(found.resource).group.split('.').next()?;
         Some(match facts.ack.get(service)?.as_str() {
             "retain" => PolicyEffect::Keep("its namespace says deletion-policy retain"),
@@ -292,23 +287,22 @@ impl SideEffects<'_, '_> {
     /// are deleted anyway.
     fn account(&mut self, object: ObjectId) {
         let context = self.context;
-        if context.snapshot.facts.account(object).is_some() || self.in_deleted_namespace(object) {
+        if self.in_deleted_namespace(object) || context.fact(object, context.snapshot.facts.account(object)).is_some() {
             return;
         }
-        self.context.lacks(|needs| needs.facts.insert(object));
         self.add(object, EffectKind::Unknown, "its token Secrets are deleted, too; which those are could not be read");
     }
 
     /// A load balancer is released even if no finalizer says so.
     fn service(&mut self, object: ObjectId, first: usize) {
         // Its IPAddresses are outcomes, but only the Service names them.
-        if self.context.snapshot.facts.service(object).is_none() && self.context.built_in.addresses.is_some() {
-            self.context.lacks(|needs| needs.facts.insert(object));
+        if self.context.built_in.addresses.is_some() {
+            self.context.fact(object, self.context.snapshot.facts.service(object));
         }
         if self.effects[first..].iter().any(|effect| effect.kind == EffectKind::LoadBalancerReleased) {
             return;
         }
-        match self.context.snapshot.facts.service(object) {
+        match self.context.fact(object, self.context.snapshot.facts.service(object)) {
             Some(facts) if facts.kind.as_deref() == Some(LOAD_BALANCER) => {
                 self.add(
                     object,
@@ -318,7 +312,6 @@ impl SideEffects<'_, '_> {
             }
             Some(_) => {}
             None => {
-                self.context.lacks(|needs| needs.facts.insert(object));
                 self.add_unread(
                     object,
                     EffectKind::LoadBalancerReleased,

@@ -88,7 +88,7 @@ pub(super) fn kept_up(side_effects: &SideEffects<'_, '_>, object: ObjectId) -> O
         }
         // pkg/registry/core/service/ipallocator/controller/repairip.go:syncService
         ("networking.k8s.io", "IPAddress") => {
-            let services = context.built_in.services.map_or(&[][..], |services| context.of_resource(services));
+            let services = context.of_resource(context.built_in.services);
             let has_it = |id: &&ObjectId| {
                 let facts = snapshot.facts.service(**id);
                 facts.is_some_and(|facts| facts.cluster_ips.iter().any(|address| address == name))

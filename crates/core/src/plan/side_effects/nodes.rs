@@ -26,9 +26,8 @@ impl SideEffects<'_, '_> {
     pub(super) fn freed_pods(&mut self, plan: &Plan) {
         for outcome in &plan.outcomes {
             let freed = matches!(outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached);
-            let unread = self.context.snapshot.facts.pod(outcome.object).is_none();
-            if freed && unread && self.context.rules(outcome.object).graceful {
-                self.context.lacks(|needs| needs.facts.insert(outcome.object));
+            if freed && self.context.rules(outcome.object).graceful {
+                self.context.fact(outcome.object, self.context.snapshot.facts.pod(outcome.object));
             }
         }
     }
@@ -120,10 +119,7 @@ impl SideEffects<'_, '_> {
         let used: Vec<ObjectId> = used.collect();
         let mut volumes: Vec<ObjectId> = Vec::new();
         for volume in self.context.of_resource(resource).iter().copied() {
-            let Some(facts) = snapshot.facts.volume(volume) else {
-                self.context.lacks(|needs| needs.evidence.insert(volume));
-                continue;
-            };
+            let Some(facts) = self.context.evidence(volume, snapshot.facts.volume(volume)) else { continue };
             let is_on_host = facts.data.as_deref() == Some(&VolumeData::OnHost);
             let is_only_on_it =
                 facts.nodes.len() == 1 && self.context.is_on(facts, node) || is_on_host && used.contains(&volume);

@@ -35,10 +35,7 @@ pub(super) fn add_without_named(context: &SimContext<'_>, plan: &mut Plan) {
         is_near && !going.contains(id) && !snapshot.object(*id).terminating()
     };
     for workload in all_workloads(context).into_iter().filter(may_name) {
-        let Some(facts) = snapshot.facts.workload(workload) else {
-            context.lacks(|needs| needs.evidence.insert(workload));
-            continue;
-        };
+        let Some(facts) = context.evidence(workload, snapshot.facts.workload(workload)) else { continue };
         let is_gone = |required: &Required| {
             let place = context.place_of(required, workload);
             place.and_then(|place| snapshot.look_up(place).object()).is_some_and(|id| gone.contains(&id))

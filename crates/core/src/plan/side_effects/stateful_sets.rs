@@ -50,7 +50,7 @@ impl SideEffects<'_, '_> {
             if resource == context.built_in.stateful_sets {
                 claims.extend(self.claims_of(next).kept);
             } else if resource == context.built_in.pods {
-                self.context.lacks(|needs| needs.facts.extend(snapshot.facts.pod(next).is_none().then_some(next)));
+                self.context.fact(next, snapshot.facts.pod(next));
                 claims.extend(context.claims_of_pod(next));
             }
             // What else has a finalizer has effects of its own.
@@ -73,9 +73,7 @@ impl SideEffects<'_, '_> {
         let snapshot = context.snapshot;
         let found = snapshot.object(set);
         let facts = snapshot.facts.workload(set).and_then(|facts| facts.claims.as_ref());
-        if facts.is_none() {
-            self.context.lacks(|needs| needs.facts.insert(set));
-        }
+        let facts = self.context.fact(set, facts);
         let name = snapshot.text(found.name);
         let names = facts.into_iter().flat_map(|facts| &facts.names).map(|template| format!("{template}-{name}"));
         let mut claims: Vec<ObjectId> = names

@@ -61,7 +61,7 @@ impl SimContext<'_> {
     pub fn contents(&self, object: ObjectId) -> &[ObjectId] {
         match self.rules(object).own_delete {
             OwnDelete::Namespace => self.in_namespace(self.snapshot.object(object).name),
-            OwnDelete::Definition => self.instances(object).map_or(&[], |resource| self.of_resource(resource)),
+            OwnDelete::Definition => self.of_resource(self.instances(object)),
             _ => &[],
         }
     }
@@ -193,9 +193,7 @@ impl World<'_, '_> {
         if !self.held_by_spec(object) || self.finalized_namespaces.contains(&object) || self.manager_away() {
             return ActorResult::Done;
         }
-        if context.snapshot.facts.namespace(object).is_none() {
-            self.needs_facts_of(object);
-        }
+        self.fact(object, context.snapshot.facts.namespace(object));
         self.assumptions.insert(Assumption::NamespaceController);
         let content = |world: &Self| -> Vec<ObjectId> {
             let has_delete = |id: &ObjectId| context.snapshot.resource(*id).has_verb("delete");
@@ -285,8 +283,7 @@ impl World<'_, '_> {
         if self.surely_refuses(object, Operation::Status) {
             return ActorResult::Waits;
         }
-        let Some(facts) = context.snapshot.facts.definition(object) else {
-            self.needs_facts_of(object);
+        let Some(facts) = self.fact(object, context.snapshot.facts.definition(object)) else {
             self.doubtful.insert(object);
             return ActorResult::Done;
         };
@@ -298,7 +295,7 @@ impl World<'_, '_> {
         let fails = context.hides_instances(object) || self.said_to_keep(object).is_some();
         let instances = |world: &Self| -> Vec<ObjectId> {
             let resource = context.instances(object).filter(|_| searches && !fails);
-            let all = resource.map_or(&[][..], |resource| context.of_resource(resource)).iter().copied();
+            let all = context.of_resource(resource).iter().copied();
             all.filter(|id| world.exists(*id)).collect()
         };
         if !self.actors.content.contains_key(&object) {

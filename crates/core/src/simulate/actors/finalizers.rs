@@ -135,12 +135,8 @@ impl World<'_, '_> {
         }
         let mut all_known = context.snapshot.covers(pods, Some(namespace));
         for pod in context.in_namespace(namespace) {
-            if context.snapshot.object(*pod).resource == pods
-                && self.exists(*pod)
-                && context.snapshot.facts.pod(*pod).is_none()
-            {
-                self.needs_facts_of(*pod);
-                all_known = false;
+            if context.snapshot.object(*pod).resource == pods && self.exists(*pod) {
+                all_known &= self.fact(*pod, context.snapshot.facts.pod(*pod)).is_some();
             }
         }
         all_known.then_some(true)
@@ -160,10 +156,7 @@ impl World<'_, '_> {
 
     fn volume_unbound(&mut self, volume: ObjectId) -> Option<bool> {
         let context = self.context;
-        let Some(facts) = context.snapshot.facts.volume(volume) else {
-            self.needs_facts_of(volume);
-            return None;
-        };
+        let Some(facts) = self.fact(volume, context.snapshot.facts.volume(volume)) else { return None };
         if facts.phase.as_deref().is_some_and(|phase| phase != "Bound") {
             return Some(true);
         }
@@ -198,12 +191,8 @@ impl World<'_, '_> {
         let Some(reference) = jobs.next() else { return Some(true) };
         // A Job that was not read may exist.
         let Some(job) = snapshot.by_uid(reference.uid) else { return Some(terminating) };
-        match snapshot.facts.job(job) {
-            Some(facts) if facts.managed_by.is_some() => return Some(false),
-            Some(_) => {}
-            None => {
-                self.needs_facts_of(job);
-            }
+        if self.fact(job, snapshot.facts.job(job)).is_some_and(|facts| facts.managed_by.is_some()) {
+            return Some(false);
         }
         let ends = self.stored(job).map(|job| job.terminating);
         // It counts the pod first, in the status of a Job that goes on.

@@ -128,7 +128,7 @@ impl SimContext<'_> {
             return Vec::new();
         };
         let resource = self.snapshot.resources.by_group_kind(kind.0, kind.1);
-        resource.map_or(&[][..], |resource| self.of_resource(resource)).to_vec()
+        self.of_resource(resource).to_vec()
     }
 }
 
@@ -160,12 +160,11 @@ impl World<'_, '_> {
             if !snapshot.object(attachment).terminating() || !self.exists(attachment) {
                 continue;
             }
-            match snapshot.facts.uses(attachment) {
-                None => _ = context.lacks(|needs| needs.evidence.insert(attachment)),
+            match context.evidence(attachment, snapshot.facts.uses(attachment)) {
                 Some(uses) if snapshot.facts.why_not_deleted(attachment).is_some() => {
                     found.extend(uses.iter().any(|used| used == name).then_some(attachment));
                 }
-                Some(_) => {}
+                Some(_) | None => {}
             }
         }
         found
@@ -177,14 +176,10 @@ impl World<'_, '_> {
         let Some(resource) = resource else { return Users::default() };
         let mut users = Users { all: context.snapshot.covers(resource, None), ..Users::default() };
         for object in context.of_resource(resource).iter().copied() {
-            match is_user(object) {
-                _ if !self.exists(object) => {}
-                Some(true) => users.found.push(object),
-                Some(false) => {}
-                None => {
-                    self.needs_facts_of(object);
-                    users.all = false;
-                }
+            if self.exists(object) {
+                let is_it = self.fact(object, is_user(object));
+                users.found.extend(is_it.unwrap_or(false).then_some(object));
+                users.all &= is_it.is_some();
             }
         }
         users
@@ -209,8 +204,7 @@ impl World<'_, '_> {
     /// The pods for which a ResourceClaim is reserved and that have not ended.
     fn users_of_resource_claim(&mut self, claim: ObjectId) -> Users {
         let context = self.context;
-        let Some(facts) = context.snapshot.facts.resource_claim(claim) else {
-            self.needs_facts_of(claim);
+        let Some(facts) = self.fact(claim, context.snapshot.facts.resource_claim(claim)) else {
             return Users::default();
         };
         let namespace = context.snapshot.object(claim).namespace;
@@ -229,17 +223,14 @@ impl World<'_, '_> {
     fn users_of_range(&mut self, range: ObjectId) -> Users {
         let context = self.context;
         let snapshot = context.snapshot;
-        let Some(own) = snapshot.facts.service_cidr(range) else {
-            self.needs_facts_of(range);
-            return Users::default();
-        };
+        let Some(own) = self.fact(range, snapshot.facts.service_cidr(range)) else { return Users::default() };
         let is_living = |other: &ObjectId| self.stored(*other).is_some_and(|stored| !stored.terminating);
         let all = context.of_resource(snapshot.object(range).resource).iter().copied();
         let others: Vec<ObjectId> = all.filter(|other| *other != range && is_living(other)).collect();
         let unread: Vec<ObjectId> =
             others.iter().copied().filter(|other| snapshot.facts.service_cidr(*other).is_none()).collect();
         if !unread.is_empty() {
-            unread.into_iter().for_each(|other| self.needs_facts_of(other));
+            unread.into_iter().for_each(|other| _ = self.fact(other, None::<()>));
             return Users::default();
         }
         let offers = |address: IpAddr| {

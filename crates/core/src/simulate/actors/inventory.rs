@@ -36,9 +36,7 @@ impl SimContext<'_> {
         let snapshot = self.snapshot;
         let buckets = snapshot.resources.by_group_kind("objectbucket.io", "ObjectBucket")?;
         let bucket = snapshot.look_up_named(buckets, "", claim.bucket()?).object()?;
-        let facts = snapshot.facts.policy(bucket);
-        self.lacks(|needs| needs.facts.extend(facts.is_none().then_some(bucket)));
-        facts
+        self.fact(bucket, snapshot.facts.policy(bucket))
     }
 
     /// Whether a ServiceAccount in the namespace of an object exists.
@@ -71,8 +69,7 @@ impl World<'_, '_> {
     /// The same for one controller, which heeds this policy. Returns whether it keeps its finalizer.
     fn delete_listed(&mut self, object: ObjectId, policy: Policy, unread: &mut Vec<Gap>) -> bool {
         let snapshot = self.context.snapshot;
-        let Some(facts) = snapshot.facts.policy(object) else {
-            self.needs_facts_of(object);
+        let Some(facts) = self.fact(object, snapshot.facts.policy(object)) else {
             let reason = format!("what goes with {} was not read", snapshot.short_name(object));
             unread.push(Gap { resource: ANY_RESOURCE.to_owned(), namespace: None, reason: reason.into() });
             return false;
@@ -141,13 +138,11 @@ impl World<'_, '_> {
     fn keeps_claims(&mut self) -> bool {
         let snapshot = self.context.snapshot;
         let (group, kind) = PolicyFacts::ZALANDO;
-        let Some(kind) = snapshot.resources.by_group_kind(group, kind) else { return false };
-        let configurations = self.context.of_resource(kind);
-        for unread in configurations.iter().filter(|id| snapshot.facts.policy(**id).is_none()) {
-            self.needs_facts_of(*unread);
-        }
-        let keeps = |id: &ObjectId| snapshot.facts.policy(*id).is_some_and(PolicyFacts::keeps_claims);
-        !configurations.is_empty() && configurations.iter().all(keeps)
+        let configurations = self.context.of_resource(snapshot.resources.by_group_kind(group, kind));
+        let keeps =
+            |id: &&ObjectId| self.fact(**id, snapshot.facts.policy(**id)).is_some_and(PolicyFacts::keeps_claims);
+        // Each of them is asked, so that all are read.
+        !configurations.is_empty() && configurations.iter().filter(keeps).count() == configurations.len()
     }
 
     /// Schedules what an operator deletes once an object is gone, without having had a finalizer there. What can't be
@@ -163,10 +158,7 @@ impl World<'_, '_> {
             return;
         }
         let (namespace, name) = (snapshot.text(object.namespace), snapshot.text(object.name));
-        let facts = snapshot.facts.policy(gone);
-        if facts.is_none() {
-            self.needs_facts_of(gone);
-        }
+        let facts = self.fact(gone, snapshot.facts.policy(gone));
         let read = facts.and_then(|facts| facts.inventory.as_deref().cloned());
         let Some(inventory) = read.or_else(|| Inventory::once_gone(policy, namespace, name)) else { return };
         for id in self.all_listed(gone, policy, &inventory, &mut Vec::new()) {

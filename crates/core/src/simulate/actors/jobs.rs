@@ -30,11 +30,7 @@ impl World<'_, '_> {
         if context.assume == Assume::None || self.manager_away() || !self.actors.failed.insert(pod) {
             return;
         }
-        let facts = context.snapshot.facts.job(job);
-        let Some(facts) = facts else {
-            self.needs_facts_of(job);
-            return;
-        };
+        let Some(facts) = self.fact(job, context.snapshot.facts.job(job)) else { return };
         let has_no_node = |kubelet| matches!(kubelet, Kubelet::Absent | Kubelet::Deleted(_) | Kubelet::OutOfService);
         let surely = facts.fails_with_node && has_no_node(self.kubelet_of(pod));
         let failures = self.actors.failures.entry(job).or_default();

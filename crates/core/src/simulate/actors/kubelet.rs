@@ -131,10 +131,7 @@ impl World<'_, '_> {
         let context = self.context;
         let unread = || Liveness::Unread("its Node could not be read".to_owned());
         let away = |words: &str| Liveness::Away(words.to_owned());
-        let Some(facts) = context.snapshot.facts.pod(pod) else {
-            self.needs_facts_of(pod);
-            return (Kubelet::Unknown, unread());
-        };
+        let Some(facts) = self.fact(pod, context.snapshot.facts.pod(pod)) else { return (Kubelet::Unknown, unread()) };
         let Some(node) = &facts.node else { return (Kubelet::Absent, away("it has no Node")) };
         let nodes = context.built_in.nodes;
         let overdue = context.terminating_for(pod).unwrap_or_default();

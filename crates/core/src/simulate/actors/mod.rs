@@ -36,10 +36,8 @@ impl World<'_, '_> {
             && Some(object.resource) == context.built_in.pods
         {
             // A pod that is deleted by force needs no facts: only its claims do.
-            if snapshot.facts.pod(gone).is_none()
-                && context.fact_index.has_waiting_claim(snapshot, claims, object.namespace)
-            {
-                self.needs_facts_of(gone);
+            if context.fact_index.has_waiting_claim(snapshot, claims, object.namespace) {
+                self.fact(gone, snapshot.facts.pod(gone));
             }
             noticed.extend(context.claims_of_pod(gone));
         }

@@ -25,10 +25,8 @@ pub(super) fn undrained(context: &SimContext<'_>, object: ObjectId, finalizer: &
     };
     let owners = snapshot.object(object).owners.iter().filter_map(|owner| snapshot.by_uid(owner.uid));
     for claim in owners.chain([object]).filter(is_claim) {
-        match snapshot.facts.policy(claim) {
-            Some(facts) if facts.has_deadline() => return Vec::new(),
-            Some(_) => {}
-            None => _ = context.lacks(|needs| needs.evidence.insert(claim)),
+        if context.evidence(claim, snapshot.facts.policy(claim)).is_some_and(PolicyFacts::has_deadline) {
+            return Vec::new();
         }
     }
     let pods = nodes.into_iter().flat_map(|node| context.pods_of_node(node).pods);
@@ -54,15 +52,12 @@ fn undrainable(context: &SimContext<'_>, pod: ObjectId) -> Option<Undrained> {
         return None;
     }
     let budgets = context.of_resource(snapshot.resources.by_group_kind("policy", "PodDisruptionBudget")?);
-    let forbids = |budget: &ObjectId| match snapshot.facts.budget(*budget) {
+    let forbids = |budget: &ObjectId| match context.evidence(*budget, snapshot.facts.budget(*budget)) {
         Some(facts) => {
             let selects = |id| facts.selector.as_ref().is_some_and(|it| it.matches(|key| snapshot.label(id, key)));
             facts.allowed == Some(0) && selects(pod)
         }
-        None => {
-            context.lacks(|needs| needs.evidence.insert(*budget));
-            false
-        }
+        None => false,
     };
     let is_near = |budget: &&ObjectId| snapshot.object(**budget).namespace == object.namespace;
     let budget = budgets.iter().filter(is_near).copied().find(|budget| forbids(budget))?;

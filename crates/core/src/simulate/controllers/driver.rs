@@ -78,10 +78,7 @@ impl Driver {
         }
         let resource = snapshot.resource(object);
         if is_within(finalizer, GATEWAYS.0) && (&*resource.group, &*resource.kind) == GATEWAYS {
-            let Some(facts) = snapshot.facts.policy(object) else {
-                context.lacks(|needs| needs.evidence.insert(object));
-                return None;
-            };
+            let Some(facts) = context.evidence(object, snapshot.facts.policy(object)) else { return None };
             return facts.controller().and_then(itself);
         }
         if let Some(("provisioner.storage.kubernetes.io", _)) = finalizer.split_once('/') {
@@ -90,10 +87,7 @@ impl Driver {
         if finalizer != PROVISIONER {
             return None;
         }
-        let Some(facts) = snapshot.facts.volume(object) else {
-            context.lacks(|needs| needs.evidence.insert(object));
-            return None;
-        };
+        let Some(facts) = context.evidence(object, snapshot.facts.volume(object)) else { return None };
         Driver::of_volume(facts)
     }
 
@@ -108,13 +102,9 @@ impl Driver {
             return Driver::of_volume(snapshot.facts.volume(volume)?);
         }
         let contents = snapshot.resources.by_group_kind(&resource.group, "VolumeSnapshotContent")?;
-        let Some(facts) = snapshot.facts.volume_snapshot(object) else {
-            context.lacks(|needs| needs.evidence.insert(object));
-            return None;
-        };
+        let Some(facts) = context.evidence(object, snapshot.facts.volume_snapshot(object)) else { return None };
         let content = snapshot.look_up_named(contents, "", facts.content.as_deref()?).object()?;
-        let Some(facts) = snapshot.facts.volume_snapshot_content(content) else {
-            context.lacks(|needs| needs.evidence.insert(content));
+        let Some(facts) = context.evidence(content, snapshot.facts.volume_snapshot_content(content)) else {
             return None;
         };
         let name = facts.driver.clone()?;

@@ -57,9 +57,7 @@ impl Scoped {
     fn of(context: &SimContext<'_>, asked: &Asked<'_>, all: Vec<ObjectId>) -> Scoped {
         let mut scoped = Scoped::default();
         for workload in all {
-            if context.snapshot.facts.workload(workload).is_none() {
-                context.lacks(|needs| needs.evidence.insert(workload));
-            }
+            context.evidence(workload, context.snapshot.facts.workload(workload));
             match scope(context.snapshot, workload, asked.add_on, asked.object) {
                 Scope::Handles => scoped.handling.push(workload),
                 Scope::Perhaps(why) => scoped.perhaps.push((workload, why)),

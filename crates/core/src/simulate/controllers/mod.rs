@@ -151,13 +151,7 @@ fn judged_as(
 /// could show it was read and shows nothing.
 pub(crate) fn is_unseen(context: &SimContext<'_>, object: ObjectId, finalizer: &'static str) -> bool {
     let symbol = context.snapshot.strings.find(finalizer).unwrap_or(Symbol::EMPTY);
-    let controller = judged_as(context, None, object, object, (symbol, finalizer));
-    let shows_nothing = matches!(controller.liveness, Liveness::Unknown(_))
-        && controller.running.is_empty()
-        && controller.may_be.is_empty()
-        && workloads::all(context).next().is_some()
-        && judge::are_all_read(context);
-    controller.is_away() || shows_nothing
+    judged_as(context, None, object, object, (symbol, finalizer)).is_unseen(context)
 }
 
 /// What makes the controller of a finalizer leave this object alone, as far as was read.
@@ -167,13 +161,7 @@ fn paused(context: &SimContext<'_>, object: ObjectId, finalizer: Symbol) -> Opti
     if !Pause::is_possible(text) {
         return None;
     }
-    let pause_of = |object: ObjectId| match snapshot.facts.policy(object) {
-        Some(facts) => facts.pause.clone(),
-        None => {
-            context.lacks(|needs| needs.evidence.insert(object));
-            None
-        }
-    };
+    let pause_of = |object: ObjectId| context.evidence(object, snapshot.facts.policy(object))?.pause.clone();
     if let Some(pause) = pause_of(object) {
         return Some(Paused { pause, with: None });
     }
@@ -200,12 +188,12 @@ pub(crate) fn runs_in_a_cloud(context: &SimContext<'_>, object: ObjectId, finali
 
 fn is_taken_to_run(context: &SimContext<'_>, add_on: &AddOn, group: &str) -> bool {
     let snapshot = context.snapshot;
-    let leases = context.built_in.leases.map_or(&[][..], |leases| context.of_resource(leases));
+    let leases = context.of_resource(context.built_in.leases);
     let is_its = |lease: &ObjectId| {
         let name = snapshot.name(*lease);
         add_on.leases(group).any(|own| own == name)
     };
-    let nodes = context.built_in.nodes.map_or(&[][..], |nodes| context.of_resource(nodes));
+    let nodes = context.of_resource(context.built_in.nodes);
     let is_of_cloud = |node: &ObjectId| snapshot.label(*node, "node.kubernetes.io/instance-type").is_some();
     (nodes.is_empty() || nodes.iter().any(is_of_cloud))
         && !leases.iter().any(is_its)

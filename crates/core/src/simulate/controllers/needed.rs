@@ -69,9 +69,8 @@ impl SimContext<'_> {
     /// Asks for what an object names, if the controller of a finalizer may need that.
     pub(crate) fn read_what_it_names(&self, object: ObjectId, finalizer: Symbol) {
         let (resource, text) = (self.snapshot.resource(object), self.snapshot.text(finalizer));
-        let is_wanted = may_need(text, &resource.group, &resource.kind);
-        if is_wanted && self.snapshot.facts.policy(object).is_none() {
-            self.lacks(|needs| needs.evidence.insert(object));
+        if may_need(text, &resource.group, &resource.kind) {
+            self.evidence(object, self.snapshot.facts.policy(object));
         }
     }
 

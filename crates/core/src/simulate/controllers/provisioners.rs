@@ -8,7 +8,7 @@ use super::{
     super::{context::SimContext, state::Liveness},
     controller::FinalizerController,
     driver::{Driver, PROVISIONER},
-    judge, judged_as, workloads,
+    judged_as,
 };
 
 /// The judgement on the provisioner of a volume, which needs no finalizer for that.
@@ -32,10 +32,8 @@ pub(crate) fn unseen_provisioner(context: &SimContext<'_>, volume: ObjectId) -> 
     let snapshot = context.snapshot;
     let driver = Driver::of_volume(snapshot.facts.volume(volume)?)?;
     let controller = judged_by(context, &driver, volume);
-    let has_workloads = workloads::all(context).next().is_some();
-    let shows_nothing = shows_nothing(context, &controller, &driver) && has_workloads && judge::are_all_read(context);
     let told = || Liveness::Unknown(format!("its provisioner must run: {}", controller.liveness.evidence()));
-    (controller.is_away() || shows_nothing)
+    (controller.is_away() || !driver.is_installed(snapshot) && controller.is_unseen(context))
         .then(|| Arc::new(FinalizerController { liveness: told(), ..(*controller).clone() }))
 }
 
@@ -45,13 +43,6 @@ pub(crate) fn lacks_provisioner(context: &SimContext<'_>, volume: ObjectId, fina
     let facts = snapshot.facts.volume(volume).filter(|_| snapshot.text(finalizer) == PROVISIONER);
     facts.and_then(Driver::of_volume).is_some_and(|driver| {
         let controller = judged_by(context, &driver, volume);
-        controller.is_away() || shows_nothing(context, &controller, &driver)
+        controller.is_away() || controller.shows_nothing() && !driver.is_installed(snapshot)
     })
-}
-
-fn shows_nothing(context: &SimContext<'_>, controller: &FinalizerController, driver: &Driver) -> bool {
-    matches!(controller.liveness, Liveness::Unknown(_))
-        && controller.running.is_empty()
-        && controller.may_be.is_empty()
-        && !driver.is_installed(context.snapshot)
 }

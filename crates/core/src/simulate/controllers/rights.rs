@@ -112,7 +112,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
 
     /// The ClusterRoleBindings.
     fn everywhere(&self) -> &'c [ObjectId] {
-        self.context.built_in.cluster_role_bindings.map_or(&[], |all| self.context.of_resource(all))
+        self.context.of_resource(self.context.built_in.cluster_role_bindings)
     }
 
     /// The RoleBindings of each namespace.
@@ -120,7 +120,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         let context = self.context;
         context.controllers.role_bindings.get_or_init(|| {
             let mut bindings: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
-            for binding in context.built_in.role_bindings.map_or(&[][..], |all| context.of_resource(all)) {
+            for binding in context.of_resource(context.built_in.role_bindings) {
                 bindings.entry(context.snapshot.object(*binding).namespace).or_default().push(*binding);
             }
             bindings
@@ -201,9 +201,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         let now = RightsGone { context, gone: FxHashSet::default() };
         let namespace = snapshot.object(object).namespace;
         let BuiltIn { role_bindings, cluster_role_bindings, .. } = context.built_in;
-        if snapshot.facts.workload(workload).is_none() {
-            context.lacks(|needs| needs.evidence.insert(workload));
-        }
+        context.evidence(workload, snapshot.facts.workload(workload))?;
         let (place, name) = account_of(snapshot, workload)?;
         let are_listed = snapshot.covers(cluster_role_bindings?, None)
             && (namespace.is_empty() || snapshot.covers(role_bindings?, Some(namespace)));
@@ -262,8 +260,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
     fn gives(&self, binding: ObjectId, object: ObjectId) -> (Gives, Option<ObjectId>) {
         let (snapshot, built_in) = (self.context.snapshot, self.context.built_in);
         // One that could not be read is a gap: most don't name this account.
-        let Some(facts) = snapshot.facts.binding(binding) else {
-            self.context.lacks(|needs| needs.evidence.insert(binding));
+        let Some(facts) = self.context.evidence(binding, snapshot.facts.binding(binding)) else {
             return (Gives::No, None);
         };
         let (kind, place) = match facts.cluster {
@@ -275,8 +272,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
             Some(Presence::Absent) => return (Gives::No, None),
             _ => return (Gives::Perhaps, None),
         };
-        let Some(facts) = snapshot.facts.role(role) else {
-            self.context.lacks(|needs| needs.evidence.insert(role));
+        let Some(facts) = self.context.evidence(role, snapshot.facts.role(role)) else {
             return (Gives::Perhaps, Some(role));
         };
         let found = snapshot.object(object);
@@ -295,13 +291,10 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         let all = self.context.of_resource(self.context.built_in.cluster_roles?).iter().copied().filter(is_part);
         let (gone, left): (Vec<ObjectId>, Vec<ObjectId>) = all.partition(|id| self.gone.contains(id));
         let found = snapshot.object(object);
-        let mut gives = |id: &ObjectId| match snapshot.facts.role(*id) {
+        let mut gives = |id: &ObjectId| match self.context.evidence(*id, snapshot.facts.role(*id)) {
             Some(facts) => facts.may_write(snapshot.resources.get(found.resource), snapshot.text(found.name)),
             // Until it is read, it may.
-            None => {
-                self.context.lacks(|needs| needs.evidence.insert(*id));
-                true
-            }
+            None => true,
         };
         let lost = gone.into_iter().find(&mut gives)?;
         (!left.iter().any(gives)).then_some(lost)

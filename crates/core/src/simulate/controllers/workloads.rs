@@ -55,8 +55,7 @@ pub(super) fn name(snapshot: &Snapshot, id: ObjectId) -> String {
 pub(super) fn readiness(context: &SimContext<'_>, workload: ObjectId) -> Readiness {
     let snapshot = context.snapshot;
     let called = name(snapshot, workload);
-    let Some(facts) = snapshot.facts.workload(workload) else {
-        context.lacks(|needs| needs.evidence.insert(workload));
+    let Some(facts) = context.evidence(workload, snapshot.facts.workload(workload)) else {
         return Readiness::Unread(format!("it could not be read whether {called} is running"));
     };
     let is_daemon = snapshot.resource(workload).kind == "DaemonSet";
@@ -97,10 +96,7 @@ fn without_ready_pod(context: &SimContext<'_>, workload: ObjectId, called: &str)
     pods.truncate(LOOKED_AT);
     let mut since = snapshot.object(workload).created.get();
     for pod in &pods {
-        let Some(facts) = snapshot.facts.pod(*pod) else {
-            context.lacks(|needs| needs.evidence.insert(*pod));
-            continue;
-        };
+        let Some(facts) = context.evidence(*pod, snapshot.facts.pod(*pod)) else { continue };
         let failure = facts.not_ready.as_ref().and_then(|not_ready| not_ready.waiting.as_deref());
         if let Some(failure) = failure.filter(|failure| FAILURES.contains(failure)) {
             return Readiness::Failing(format!(

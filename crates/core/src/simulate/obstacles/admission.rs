@@ -18,10 +18,7 @@ pub(crate) fn webhook_calls<'a>(context: &SimContext<'a>) -> Vec<WebhookCall<'a>
     for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
         let Some(resource) = snapshot.resources.by_group_kind("admissionregistration.k8s.io", kind) else { continue };
         for id in context.of_resource(resource) {
-            let Some(facts) = snapshot.facts.webhooks(*id) else {
-                context.lacks(|needs| needs.facts.insert(*id));
-                continue;
-            };
+            let Some(facts) = context.fact(*id, snapshot.facts.webhooks(*id)) else { continue };
             all.extend(facts.webhooks.iter().enumerate().map(|(place, webhook)| WebhookCall {
                 configuration: *id,
                 place,

@@ -14,14 +14,9 @@ impl Apis {
     pub(crate) fn get(&self, context: &SimContext<'_>) -> &Vec<Api> {
         context.once(&self.0, || {
             let snapshot = context.snapshot;
-            let resource = snapshot.resources.by_group_kind("apiregistration.k8s.io", "APIService");
-            let all = resource.map_or(&[][..], |resource| context.of_resource(resource));
             let mut apis = Vec::new();
-            for id in all.iter().copied() {
-                let Some(facts) = snapshot.facts.api_service(id) else {
-                    context.lacks(|needs| needs.facts.insert(id));
-                    continue;
-                };
+            for id in context.of_resource(context.built_in.api_services).iter().copied() {
+                let Some(facts) = context.fact(id, snapshot.facts.api_service(id)) else { continue };
                 if facts.service.is_none() {
                     continue;
                 }

@@ -68,20 +68,14 @@ pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>) -> Reach {
         Err(Presence::Absent) => return Reach::Unreachable(Lack::Service),
         Err(_) => return Reach::Unknown,
     };
-    let service = match snapshot.look_up(coordinate) {
+    let service = match context.look_up(coordinate) {
         Presence::Unknown => {
-            context.lacks(|needs| needs.look_ups.insert(coordinate));
             return lack_by_word(context, namespace, name).map_or(Reach::Unknown, Reach::Unreachable);
         }
-        Presence::Absent => {
-            if !snapshot.was_looked_up(coordinate) {
-                context.lacks(|needs| needs.missing.insert(coordinate));
-            }
-            return Reach::Unreachable(Lack::Service);
-        }
+        Presence::Absent => return Reach::Unreachable(Lack::Service),
         Presence::Present(service) => service,
     };
-    let is_headless = match snapshot.facts.service(service) {
+    let is_headless = match context.fact(service, snapshot.facts.service(service)) {
         // A name outside the cluster has no endpoints in it.
         Some(facts) if facts.kind.as_deref() == Some(EXTERNAL) => return Reach::Served { service, pods: Vec::new() },
         Some(facts) => {
@@ -91,10 +85,7 @@ pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>) -> Reach {
             }
             facts.cluster_ips.first().is_some_and(|ip| ip == "None")
         }
-        None => {
-            context.lacks(|needs| needs.facts.insert(service));
-            return Reach::Unknown;
-        }
+        None => return Reach::Unknown,
     };
     endpoints(context, coordinate.namespace, coordinate.name).map_or(Reach::Unknown, |ready| match ready {
         (0, _) => Reach::Unreachable(Lack::Endpoint),
@@ -133,8 +124,7 @@ fn endpoints(context: &SimContext<'_>, namespace: Symbol, service: Symbol) -> Op
     };
     let (mut ready, mut pods, mut unread) = (0, Vec::new(), false);
     for id in context.of_resource(slices).iter().filter(is_its) {
-        let Some(facts) = snapshot.facts.slice(*id) else {
-            context.lacks(|needs| needs.facts.insert(*id));
+        let Some(facts) = context.fact(*id, snapshot.facts.slice(*id)) else {
             unread = true;
             continue;
         };

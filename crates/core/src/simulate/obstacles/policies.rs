@@ -29,20 +29,12 @@ fn add_bound<'a>(context: &SimContext<'a>, mutates: bool, all: &mut Vec<BoundPol
     let resource = |kind: &str| snapshot.resources.by_group_kind("admissionregistration.k8s.io", kind);
     let (Some(policies), Some(bindings)) = (resource(kind), resource(&format!("{kind}Binding"))) else { return };
     for binding in context.of_resource(bindings).iter().copied() {
-        let Some(bound) = snapshot.facts.policy_binding(binding) else {
-            context.lacks(|needs| needs.facts.insert(binding));
-            continue;
-        };
+        let Some(bound) = context.fact(binding, snapshot.facts.policy_binding(binding)) else { continue };
         let Some(name) = snapshot.strings.find(&bound.policy).filter(|_| bound.denies) else { continue };
         let coordinate = Coordinate { resource: policies, namespace: Symbol::EMPTY, name };
         let Presence::Present(policy) = snapshot.look_up(coordinate) else { continue };
-        match snapshot.facts.admission_policy(policy) {
-            Some(facts) if facts.validates => all.push(BoundPolicy { policy, binding, mutates, facts, bound }),
-            Some(_) => {}
-            None => {
-                context.lacks(|needs| needs.facts.insert(policy));
-            }
-        }
+        let facts = context.fact(policy, snapshot.facts.admission_policy(policy)).filter(|facts| facts.validates);
+        all.extend(facts.map(|facts| BoundPolicy { policy, binding, mutates, facts, bound }));
     }
 }
 

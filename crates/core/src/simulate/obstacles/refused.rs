@@ -269,7 +269,7 @@ impl World<'_, '_> {
         let context = self.context;
         let is_left = |object: &ObjectId| self.survival(*object) == Survival::Survives;
         let has_place = || {
-            let nodes = context.built_in.nodes.map_or(&[][..], |nodes| context.of_resource(nodes));
+            let nodes = context.of_resource(context.built_in.nodes);
             nodes.is_empty() || nodes.iter().any(is_left)
         };
         let recreators = Recreators::new(context, self);
