@@ -35,8 +35,6 @@ mod uncertainty;
 pub mod world;
 
 #[cfg(test)]
-mod next_write_tests;
-#[cfg(test)]
 mod order_sensitivity_tests;
 #[cfg(test)]
 mod parts_tests;
