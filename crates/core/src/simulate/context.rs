@@ -1,6 +1,9 @@
 //! What all simulations on one snapshot share, and look up in it.
 
-use std::{cell::RefCell, sync::OnceLock};
+use std::{
+    cell::{Cell, RefCell},
+    sync::OnceLock,
+};
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +17,7 @@ use super::{
     built_in::BuiltIn,
     controllers::ControllerIndex,
     index::{AdopterIndex, FactIndex, Keepers, ManagedApis},
-    needs::Needs,
+    needs::{Needs, Once},
     obstacles::Obstacles,
     projection::Projection,
 };
@@ -75,17 +78,19 @@ pub struct SimContext<'a> {
     pub(super) adopters: OnceLock<AdopterIndex>,
     managed_apis: OnceLock<ManagedApis>,
     /// What comes of everything if nothing is deleted: now, and once all others have done their part.
-    pub(super) present: OnceLock<(Projection, Needs)>,
-    pub(super) later: OnceLock<(Projection, Needs)>,
+    pub(super) present: Once<Projection>,
+    pub(super) later: Once<Projection>,
     /// What is Terminating, and keeps a finalizer as long as others use it (R9.40).
     pub(super) kept_by_users: OnceLock<Vec<(ObjectId, Keepers)>>,
     /// When the controller manager last made or changed an object, in Unix seconds.
     pub(super) manager_acted: OnceLock<Option<i64>>,
     /// By kind, an object on which a controller should have acted by now, and hasn't.
-    pub(super) unattended: OnceLock<(FxHashMap<ResourceId, ObjectId>, Needs)>,
+    pub(super) unattended: Once<FxHashMap<ResourceId, ObjectId>>,
     /// What the answers on this snapshot lack. It is with the context, and not with who answers, so that nothing is lost
     /// on the way to who asks.
     pub(super) noted: RefCell<Needs>,
+    /// How often an answer was begun or ended whose needs are apart from those of the whole.
+    pub(super) asides: Cell<usize>,
 }
 
 impl<'a> SimContext<'a> {
@@ -117,6 +122,7 @@ impl<'a> SimContext<'a> {
             manager_acted: OnceLock::new(),
             unattended: OnceLock::new(),
             noted: RefCell::default(),
+            asides: Cell::default(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What should be read to be certain.
 
-use std::{collections::BTreeSet, sync::OnceLock};
+use std::{cell::Cell, collections::BTreeSet, sync::OnceLock};
 
 use rustc_hash::FxHashSet;
 
@@ -64,6 +64,9 @@ impl Needs {
     }
 }
 
+/// An answer that is given once, what it lacks, and when that was last noted.
+pub(crate) type Once<T> = OnceLock<(T, Needs, Cell<usize>)>;
+
 impl SimContext<'_> {
     /// Notes what should be read for the answer that is being given.
     pub(crate) fn lacks<T>(&self, note: impl FnOnce(&mut Needs) -> T) -> T {
@@ -111,14 +114,22 @@ impl SimContext<'_> {
     /// An answer, and what it lacks, if that is of no account for the answer of which it is a part, or not yet.
     pub(crate) fn aside<T>(&self, answer: impl FnOnce() -> T) -> (T, Needs) {
         let whole = self.noted.take();
+        self.asides.set(self.asides.get() + 1);
         let answer = answer();
+        self.asides.set(self.asides.get() + 1);
         (answer, self.noted.replace(whole))
     }
 
     /// An answer that is given once. Whoever asks for it again lacks the same.
-    pub(crate) fn once<'c, T>(&self, given: &'c OnceLock<(T, Needs)>, answer: impl FnOnce() -> T) -> &'c T {
-        let (answer, needs) = given.get_or_init(|| self.aside(answer));
-        self.lacks(|whole| whole.add(needs));
+    pub(crate) fn once<'c, T>(&self, given: &'c Once<T>, answer: impl FnOnce() -> T) -> &'c T {
+        let (answer, needs, noted) = given.get_or_init(|| {
+            let (answer, needs) = self.aside(answer);
+            (answer, needs, Cell::default())
+        });
+        // It may be much, and asked for of every object.
+        if noted.replace(self.asides.get()) != self.asides.get() {
+            self.lacks(|whole| whole.add(needs));
+        }
         answer
     }
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     model::{ObjectId, ResourceId, Snapshot, Symbol},
-    simulate::needs::Needs,
+    simulate::needs::Once,
 };
 
 use super::{controller::FinalizerController, driver::Driver, rights::Bindings};
@@ -47,7 +47,7 @@ pub(super) struct Asked {
 }
 
 /// A controller, and what should be read to know more of it.
-pub(super) type Judged = OnceLock<(Arc<FinalizerController>, Needs)>;
+pub(super) type Judged = Once<Arc<FinalizerController>>;
 
 /// Whether a workload handles an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -9,7 +9,10 @@ use crate::{
         ObjectId, Resource, ResourceId, Snapshot,
         facts::{AdmissionPolicyFacts, Backend, PolicyBindingFacts, Webhook},
     },
-    simulate::{doubt::ManagerDoubt, needs::Needs},
+    simulate::{
+        doubt::ManagerDoubt,
+        needs::{Needs, Once},
+    },
 };
 
 /// The obstacles that a simulation heeds.
@@ -65,7 +68,7 @@ impl Admission<'_> {
 #[derive(Debug)]
 pub(crate) struct Hook<'a> {
     pub call: WebhookCall<'a>,
-    pub(super) reach: OnceLock<(Reach, Needs)>,
+    pub(super) reach: Once<Reach>,
 }
 
 /// A webhook that is called before a write.
@@ -159,7 +162,7 @@ impl Operation {
 
 /// All aggregated APIs, found once they matter.
 #[derive(Debug, Default)]
-pub(crate) struct Apis(pub(super) OnceLock<(Vec<Api>, Needs)>);
+pub(crate) struct Apis(pub(super) Once<Vec<Api>>);
 
 /// An API that another server serves.
 #[derive(Debug)]
