@@ -496,7 +496,9 @@ fn look_for_controller(case: &Case<'_>, code: Code, holds: &[Hold]) -> Option<Re
         let is_told = controller.name.is_some() || !controller.may_be.is_empty();
         matches!(controller.liveness, Liveness::Unread(_)) && !is_told
     };
-    let what = match to_install(case, holds).filter(|_| code != Code::ArmedDeletion) {
+    // What a controller that can't start needs, its workload says.
+    let is_there = holds.iter().any(|(_, controller)| !controller.failing.is_empty());
+    let what = match to_install(case, holds).filter(|_| code != Code::ArmedDeletion && !is_there) {
         Some(gone) => format!("install or repair {gone}: it removes the finalizer, after its cleanup. See what runs"),
         None if !are_all_read(case.stage) && holds.iter().any(is_unread) => {
             "see whether its controller runs: its log then says why it waits".to_owned()
