@@ -236,6 +236,16 @@ fn what_is_in_use_names_its_users() {
         says(&on(&objects, &format!("doctor {target}")), &["waits for", user]);
         says(&on(&objects, &format!("plan {target}")), &[verdict, user]);
     }
+    // Two ranges that are deleted together count for each other as long as both are there.
+    let twin = global(protected(
+        ("networking.k8s.io/v1", "ServiceCIDR"),
+        "twin",
+        "networking.k8s.io/service-cidr-finalizer",
+        json!({"cidrs": ["10.96.0.0/16"]}),
+    ));
+    let twins = [&objects[..], &[twin]].concat();
+    let ran = on(&twins, "plan servicecidr/more servicecidr/twin");
+    says(&ran, &["DEPENDS: ", "2 outcomes depend on something that is not known"]);
     // A claim that is being modified still has the class that it leaves.
     let mut leaving = objects.clone();
     let claim = leaving.iter_mut().find(|object| object["metadata"]["name"] == "data").unwrap();

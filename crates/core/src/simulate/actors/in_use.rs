@@ -226,21 +226,27 @@ impl World<'_, '_> {
         let Some(own) = self.fact(range, snapshot.facts.service_cidr(range)) else { return Users::default() };
         let is_living = |other: &ObjectId| self.stored(*other).is_some_and(|stored| !stored.terminating);
         let all = context.of_resource(snapshot.object(range).resource).iter().copied();
-        let others: Vec<ObjectId> = all.filter(|other| *other != range && is_living(other)).collect();
+        let others: Vec<ObjectId> = all.filter(|other| *other != range).collect();
+        let living: Vec<ObjectId> = others.iter().copied().filter(is_living).collect();
         let unread: Vec<ObjectId> =
             others.iter().copied().filter(|other| snapshot.facts.service_cidr(*other).is_none()).collect();
         if !unread.is_empty() {
             unread.into_iter().for_each(|other| _ = self.fact(other, None::<()>));
             return Users::default();
         }
-        let offers = |address: IpAddr| {
-            let mut others = others.iter().filter_map(|other| snapshot.facts.service_cidr(*other));
-            own.contains(address) && !others.any(|other| other.contains(address))
+        let needs = |others: &[ObjectId], address: ObjectId| {
+            let offers = |address: IpAddr| {
+                let mut others = others.iter().filter_map(|other| snapshot.facts.service_cidr(*other));
+                own.contains(address) && !others.any(|other| other.contains(address))
+            };
+            Some(snapshot.text(snapshot.object(address).name).parse().is_ok_and(offers))
         };
-        let is_user = |address: ObjectId| {
-            let name = snapshot.name(address);
-            Some(name.parse().is_ok_and(offers))
-        };
-        self.users_among(context.built_in.addresses, is_user)
+        let found = self.users_among(context.built_in.addresses, |address| needs(&living, address));
+        // Ranges that are deleted together count for each other as long as both are there: it depends on who is first.
+        let any = |address| needs(&others, address);
+        match found.found.is_empty() || !self.users_among(context.built_in.addresses, any).found.is_empty() {
+            true => found,
+            false => Users::default(),
+        }
     }
 }
