@@ -171,6 +171,28 @@ fn a_controller_manager_that_may_not_work_is_not_counted_on() {
         &ran,
         &["not certain: kube-controller-manager may not work.", "does its work, though its lease expired 15s ago"],
     );
+    // Where each controller has an account of its own, a ClusterRoleBinding gives the collector its rights.
+    let bindings = ["namespace-controller", "generic-garbage-collector"].map(|controller| {
+        let kind = ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding");
+        object(kind, &format!("system:controller:{controller}"), json!({"namespace": null}))
+    });
+    let account = object(("v1", "ServiceAccount"), "generic-garbage-collector", json!({"namespace": "kube-system"}));
+    let [others, own] = bindings;
+    let unbound = with(json!({}), renewed, &[account.clone(), others.clone()]);
+    let ran = on(&unbound, "plan locker/own -n vault");
+    says(
+        &ran,
+        &["not certain: kube-controller-manager may not work.", "though ClusterRoleBinding/system:controller:generic-garbage-collector is missing"],
+    );
+    let bound = with(json!({}), renewed, &[account, others, own]);
+    says(&on(&bound, "plan locker/own -n vault"), &["DELETES: "]);
+    let ran = on(&bound, "plan clusterrolebinding/system:controller:generic-garbage-collector");
+    says(&ran, &["the API server, once it starts again (until then, that controller of Kubernetes has no rights),"]);
+    // A restart takes minutes; what is away for longer may stay away.
+    let restarting = with(json!({}), "2026-03-01T09:56:00.000000Z", &[]);
+    says(&on(&restarting, "plan locker/own -n vault"), &["UNSURE: ", "though its lease expired 3m"]);
+    let away = with(json!({}), "2026-03-01T09:50:00.000000Z", &[]);
+    says(&on(&away, "plan locker/own -n vault --propagation=foreground"), &["STUCK: ", "expired 9m"]);
 }
 
 /// A controller of kube-controller-manager that has not acted on a new object may be switched off: what it makes again

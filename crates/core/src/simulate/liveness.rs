@@ -12,7 +12,7 @@ use crate::{
 
 use super::{
     context::SimContext,
-    doubt::{ACTS_WITHIN, ManagerDoubt},
+    doubt::{ACTS_WITHIN, COLLECTORS_RIGHTS, ManagerDoubt},
     state::Liveness,
     turns::overdue_turn,
 };
@@ -131,8 +131,24 @@ impl SimContext<'_> {
         let late = now.zip(ended).map(|(now, ended)| now - ended);
         match late.filter(|late| *late > 0 && self.manager_acted() <= ended) {
             Some(late) => Some(ManagerDoubt::Expired(late)),
+            None if self.collector_lacks_rights() => Some(ManagerDoubt::Unbound),
             None => overdue_turn(self).map(ManagerDoubt::Overdue),
         }
+    }
+}
+
+impl SimContext<'_> {
+    /// Whether the collector has an account of its own (`--use-service-account-credentials`), and the ClusterRoleBinding
+    /// is missing that gives it its rights, though those of others are there.
+    fn collector_lacks_rights(&self) -> bool {
+        let there = |kind: Option<ResourceId>, namespace: &str, name: &str| {
+            kind.is_some_and(|kind| self.snapshot.look_up_named(kind, namespace, name).object().is_some())
+        };
+        let bindings = self.built_in.cluster_role_bindings;
+        bindings.is_some_and(|bindings| self.snapshot.covers(bindings, None))
+            && there(self.built_in.accounts, "kube-system", "generic-garbage-collector")
+            && there(bindings, "", "system:controller:namespace-controller")
+            && !there(bindings, "", COLLECTORS_RIGHTS)
     }
 }
 

@@ -9,6 +9,8 @@ use crate::{
 use super::SideEffects;
 
 const API_SERVER: &str = "the API server";
+const STARTING_API_SERVER: &str = "the API server, once it starts again,";
+const RIGHTS: &str = "the API server, once it starts again (until then, that controller of Kubernetes has no rights),";
 /// At most so many Services are read to find the one of an IPAddress.
 const MOST_SERVICES: usize = 100;
 /// Controllers of the controller manager.
@@ -61,7 +63,7 @@ pub(super) fn kept_up(side_effects: &SideEffects<'_, '_>, object: ObjectId) -> O
     let by = match (resource.group.as_str(), resource.kind.as_str()) {
         // k8s.io/kube-aggregator pkg/controllers/autoregister/autoregister_controller.go: checkAPIService
         ("apiregistration.k8s.io", "APIService") => match label("kube-aggregator.kubernetes.io/automanaged")? {
-            "onstart" => "the API server, once it starts again,",
+            "onstart" => STARTING_API_SERVER,
             _ => context.managed_apis().behind(object).iter().any(stays).then_some(API_SERVER)?,
         },
         // k8s.io/client-go tools/leaderelection/leaderelection.go: tryAcquireOrRenew;
@@ -146,6 +148,12 @@ fn kept_up_by(resources: &Resources, resource: &Resource, namespace: &str, name:
         (FLOW_CONTROL, "FlowSchema", "", name) if FLOW_SCHEMAS.contains(&name) => Some(API_SERVER),
         (FLOW_CONTROL, "FlowSchema", "", name) if OLD_FLOW_SCHEMAS.contains(&name) => {
             resources.server().is_some_and(is_old).then_some(API_SERVER)
+        }
+        // plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go; pkg/registry/rbac/rest/storage_rbac.go
+        ("rbac.authorization.k8s.io", "ClusterRole" | "ClusterRoleBinding", "", name)
+            if name.starts_with("system:controller:") =>
+        {
+            Some(RIGHTS)
         }
         (FLOW_CONTROL, "PriorityLevelConfiguration", "", name) if PRIORITY_LEVELS.contains(&name) => Some(API_SERVER),
         _ => None,

@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 
 use crate::model::{Origin, Snapshot};
 
-use super::{context::SimContext, liveness::of_controller_manager, state::Liveness};
+use super::{context::SimContext, doubt::ManagerDoubt, liveness::of_controller_manager, state::Liveness};
 
 pub(crate) use admission::{selects_namespace, webhook_calls};
 pub use backend::reach;
@@ -40,10 +40,13 @@ impl<'a> SimContext<'a> {
     #[must_use]
     pub fn with_obstacles(mut self, now: Option<i64>) -> Self {
         let mut obstacles = to_writes(&self);
-        let (manager, needs) = self.aside(|| of_controller_manager(&self, now));
-        match manager {
-            (Some(lease), Liveness::Away(why)) => obstacles.manager_away = Some((lease, why)),
-            (lease, _) => obstacles.doubt = self.manager_doubt(lease, now),
+        let ((lease, liveness), needs) = self.aside(|| of_controller_manager(&self, now));
+        let doubt = self.manager_doubt(lease, now);
+        match (lease, liveness) {
+            (Some(lease), Liveness::Away(why)) if !doubt.is_some_and(ManagerDoubt::may_pass) => {
+                obstacles.manager_away = Some((lease, why));
+            }
+            _ => obstacles.doubt = doubt,
         }
         obstacles.needs.add(&needs);
         self.obstacles = Some(obstacles);
