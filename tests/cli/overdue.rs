@@ -182,7 +182,10 @@ fn a_controller_manager_that_may_not_work_is_not_counted_on() {
     let ran = on(&unbound, "plan locker/own -n vault");
     says(
         &ran,
-        &["not certain: kube-controller-manager may not work.", "though ClusterRoleBinding/system:controller:generic-garbage-collector is missing"],
+        &[
+            "not certain: kube-controller-manager may not work.",
+            "though ClusterRoleBinding/system:controller:generic-garbage-collector is missing",
+        ],
     );
     let bound = with(json!({}), renewed, &[account, others, own]);
     says(&on(&bound, "plan locker/own -n vault"), &["DELETES: "]);

@@ -208,8 +208,10 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
     let (known, set) = facts("daemonsets/daemonset");
     assert_eq!(known.workload(set), Some(&workload(5, 4, "DaemonSet")));
     let (known, lease) = facts("leases/acme");
-    let renewed = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
-    assert_eq!(known.lease(lease), Some(&renewed));
+    let read = known.lease(lease).expect("a Lease");
+    let (holder, renewed) = (Some("acme-0".to_owned()), Some(1_769_846_400));
+    assert_eq!(*read, LeaseFacts { holder, seconds: Some(15), renewed, seen: read.seen });
+    assert!(read.seen > renewed, "it says when it was read: {read:?}");
     let (known, slice) = facts("endpointslices/web-1");
     assert_eq!(known.slice(slice), Some(&SliceFacts { ready: 2, pods: Vec::new() }));
     let (known, webhooks) = facts("validatingwebhookconfigurations/facts");

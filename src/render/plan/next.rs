@@ -119,8 +119,11 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
             said.push(Said::from("plan again, with --keep for what must stay, or without the gate"));
             return said;
         }
-        let command = delete_command(view, request.propagation);
-        let saves = saved_in_vain(view)
+        let in_vain = saved_in_vain(view);
+        // What keeps nothing is refused.
+        let propagation = if in_vain.is_some() { Propagation::Background } else { request.propagation };
+        let command = delete_command(view, propagation);
+        let saves = in_vain
             .map(|what| format!("no policy keeps {what}. This command saves everything first, then deletes it:"));
         let mut said = keep_data(view);
         said.extend(uninstall_first(view));

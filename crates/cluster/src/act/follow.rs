@@ -34,6 +34,8 @@ use super::{
 const QUIET: Duration = Duration::from_millis(500);
 /// While nothing moves, the pauses between judgements double up to this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// Who renewed a Lease that was read this long ago may be away.
+const LEASES_LAST: Duration = Duration::from_secs(20);
 /// How long nothing may move before an outcome that differs from the prediction is final.
 const OTHERWISE: Duration = Duration::from_secs(2);
 /// The same if everything is as predicted, but the simulation still expects more, which doesn't come: the plan knows
@@ -300,13 +302,14 @@ impl Follower<'_> {
         if self.swept { context.with_manager_of_sweep(now) } else { context.with_obstacles(now) }
     }
 
-    /// Judges the state. A controller that seems away is judged by what is read now: a Lease that was read when the
-    /// delete began has expired since, however often it is renewed.
+    /// Judges the state. A controller that seems away is judged by what is read now; so is each now and then: what a
+    /// Lease said when the delete began says nothing any more.
     async fn judge(&mut self) {
         self.judge_what_was_read().await;
         let is_away = |blocker: &Blocker| blocker.state != State::Waiting && !blocker.held_by.is_empty();
         let seems_away = self.judgement.manager_away.is_some() || self.judgement.blockers.iter().any(is_away);
-        if seems_away && self.refreshed.elapsed() >= LONGEST_PAUSE {
+        let elapsed = self.refreshed.elapsed();
+        if elapsed >= if seems_away { LONGEST_PAUSE } else { LEASES_LAST } {
             self.refreshed = Instant::now();
             self.snapshot.facts.forget_what_passes();
             self.judge_what_was_read().await;

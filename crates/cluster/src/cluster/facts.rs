@@ -22,7 +22,7 @@ use gc_core::model::{
 use super::{
     Connection,
     answer::{Answer, Malformed, Page},
-    facts_protobuf,
+    clock, facts_protobuf,
     get_object::{LIST_FROM, ask_each, learn_each},
     json, path, protobuf,
     request::{JSON, METADATA_IN_JSON, METADATA_LIST_IN_JSON, WHOLE},
@@ -204,7 +204,16 @@ fn read_one(answer: &Answer, metadata: &RawObject<'_>, resource: &Resource) -> R
 fn facts_of_whole(resource: &Resource, object: &Value) -> Option<Fact> {
     let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
     let says_nothing = || may_say_why(group, kind).then(|| Fact::Policy(PolicyFacts::default()));
-    read_facts(group, kind, object).or_else(says_nothing)
+    read_now(group, kind, object).or_else(says_nothing)
+}
+
+/// The facts of an object that has just been read.
+fn read_now(group: &str, kind: &str, object: &Value) -> Option<Fact> {
+    let mut fact = read_facts(group, kind, object)?;
+    if let Fact::Lease(facts) = &mut fact {
+        facts.seen = Some(clock::now().as_second());
+    }
+    Some(fact)
 }
 
 /// Who set an object's finalizers, what its status says, and its facts.
@@ -217,7 +226,7 @@ fn read_managers(answer: &Answer, resource: &Resource) -> Result<Managed, Malfor
     let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
     let setters = object.get("metadata").and_then(Value::as_object).and_then(read_setters).unwrap_or_default();
     // Of others, only the metadata was asked for.
-    let fact = may_say_why(group, kind).then(|| read_facts(group, kind, &object)).flatten();
+    let fact = may_say_why(group, kind).then(|| read_now(group, kind, &object)).flatten();
     Ok((setters, read_said(group, kind, &object), fact))
 }
 
@@ -372,7 +381,7 @@ impl Connection {
         let answers = ask_each(unread, async |id| (id, self.get_same(asked, id, JSON, read).await)).await;
         learn_each(snapshot, answers, |snapshot, id, item| {
             let Resource { group, kind, .. } = snapshot.resource(id);
-            let (fact, reclaim) = (read_facts(group, kind, &item), read_reclaim_facts(group, kind, &item));
+            let (fact, reclaim) = (read_now(group, kind, &item), read_reclaim_facts(group, kind, &item));
             if let Some(fact) = fact {
                 snapshot.learn(id, fact);
             }
@@ -439,7 +448,7 @@ impl Read {
         let fact = match (group, kind) {
             ("", "Secret") => token(item).map(Fact::Token),
             ("", "ServiceAccount" | "ConfigMap") => None,
-            _ => read_facts(group, kind, item),
+            _ => read_now(group, kind, item),
         };
         let reclaim = read_reclaim_facts(group, kind, item);
         Some(Read { uid: uid.to_owned(), fact, reclaim })

@@ -78,7 +78,8 @@ fn a_restart_is_no_error() {
         world.add_with("shop", "Shop/top", Vec::new(), terminating(&["foregroundDeletion"]));
         let lease = world.add("kube-system", "Lease/kube-controller-manager", &[]);
         let (mut snapshot, graph) = world.build();
-        let facts = LeaseFacts { holder: Some("one".to_owned()), seconds: Some(15), renewed: Some(renewed) };
+        let facts =
+            LeaseFacts { holder: Some("one".to_owned()), seconds: Some(15), renewed: Some(renewed), seen: None };
         snapshot.learn(lease, Fact::Lease(facts));
         let found = diagnosed(&snapshot, &graph, &Limit::Everything).findings;
         let idle = found.into_iter().find(|finding| finding.code == Code::CollectorIdle).expect("it is idle");

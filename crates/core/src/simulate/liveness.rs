@@ -30,9 +30,9 @@ fn end_of(facts: &LeaseFacts) -> Option<i64> {
     Some(facts.renewed?.saturating_add(facts.seconds.unwrap_or(USUAL_LEASE)))
 }
 
-/// Whether the holder of a Lease is alive at this time, in Unix seconds.
+/// Whether the holder of a Lease is alive at this time, in Unix seconds, or was when the Lease was read.
 fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {
-    let (Some(renewed), Some(ended), Some(now)) = (facts.renewed, end_of(facts), now) else {
+    let (Some(renewed), Some(ended), Some(now)) = (facts.renewed, end_of(facts), facts.seen.or(now)) else {
         return Liveness::Unknown(format!("{what} has no renew time"));
     };
     if now > ended.saturating_add(SLACK) {
@@ -54,8 +54,8 @@ pub(crate) fn of_lease(context: &SimContext<'_>, lease: ObjectId, now: Option<i6
 /// (`--leader-elect-retry-period`): another may take over, and then read everything first.
 pub(crate) fn may_be_taken_over(context: &SimContext<'_>, now: Option<i64>) -> bool {
     let facts = context.lease_of_manager().and_then(|lease| context.snapshot.facts.lease(lease));
-    let renewed = facts.and_then(|facts| facts.renewed);
-    now.zip(renewed).is_some_and(|(now, renewed)| now - renewed > RENEWED_WITHIN)
+    let seen = facts.and_then(|facts| facts.seen.or(now).zip(facts.renewed));
+    seen.is_some_and(|(seen, renewed)| seen - renewed > RENEWED_WITHIN)
 }
 
 /// The controller manager, by the Lease of its leader. Without leader election, nobody renews one that is left.
@@ -127,8 +127,9 @@ impl SimContext<'_> {
 
     /// What raises a doubt whether the controller manager works, which seems to run with this Lease.
     pub(super) fn manager_doubt(&self, lease: Option<ObjectId>, now: Option<i64>) -> Option<ManagerDoubt> {
-        let ended = lease.and_then(|lease| end_of(self.snapshot.facts.lease(lease)?));
-        let late = now.zip(ended).map(|(now, ended)| now - ended);
+        let facts = lease.and_then(|lease| self.snapshot.facts.lease(lease));
+        let ended = facts.and_then(end_of);
+        let late = facts.and_then(|facts| facts.seen).or(now).zip(ended).map(|(seen, ended)| seen - ended);
         match late.filter(|late| *late > 0 && self.manager_acted() <= ended) {
             Some(late) => Some(ManagerDoubt::Expired(late)),
             None if self.collector_lacks_rights() => Some(ManagerDoubt::Unbound),
@@ -177,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_lease_is_good_for_a_while() {
-        let facts = |renewed| LeaseFacts { holder: None, seconds: Some(15), renewed };
+        let facts = |renewed| LeaseFacts { holder: None, seconds: Some(15), renewed, seen: None };
         let says = |renewed, now| lease_says(&facts(renewed), now, "its lease");
         assert_eq!(says(Some(100), Some(145)), Liveness::Alive("its lease was renewed 45s ago".to_owned()));
         assert_eq!(says(Some(100), Some(146)), Liveness::Away("its lease expired 31s ago".to_owned()));

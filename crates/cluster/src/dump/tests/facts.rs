@@ -82,7 +82,12 @@ fn dumps_provide_facts_and_snapshot_files_keep_them() {
             facts.workload(id(snapshot, "uid-web")),
             Some(&WorkloadFacts { wanted: Some(2), ready: 1, ..WorkloadFacts::default() })
         );
-        let lease = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
+        let lease = LeaseFacts {
+            holder: Some("acme-0".to_owned()),
+            seconds: Some(15),
+            renewed: Some(1_769_846_400),
+            seen: None,
+        };
         assert_eq!(facts.lease(id(snapshot, "uid-acme")), Some(&lease));
         assert_eq!(facts.slice(id(snapshot, "uid-web-1")), Some(&SliceFacts { ready: 1, pods: Vec::new() }));
         assert_eq!(facts.slice(id(snapshot, "uid-web-2")), Some(&SliceFacts::default()));

@@ -282,8 +282,9 @@ fn fact() -> impl Strategy<Value = Fact> {
                 conditions,
             })
         ),
-        (option::of(short()), any::<Option<i64>>(), any::<Option<i64>>())
-            .prop_map(|(holder, seconds, renewed)| Fact::Lease(facts::LeaseFacts { holder, seconds, renewed })),
+        (option::of(short()), any::<[Option<i64>; 3]>()).prop_map(|(holder, [seconds, renewed, seen])| {
+            Fact::Lease(facts::LeaseFacts { holder, seconds, renewed, seen })
+        }),
         (any::<(Option<i64>, i64)>(), option::of((vec(short(), 0..2), any::<bool>())), vec(short(), 0..2)).prop_map(
             |((wanted, ready), claims, accounts)| {
                 let claims = claims.map(|(names, deleted)| facts::ClaimTemplates { names, deleted });

@@ -362,6 +362,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             holder: object.name(&["spec", "holderIdentity"]),
             seconds: object.number(&["spec", "leaseDurationSeconds"]),
             renewed: object.text(&["spec", "renewTime"]).and_then(|time| unix_seconds(&time)),
+            seen: None,
         }),
         ("snapshot.storage.k8s.io", "VolumeSnapshot") => {
             let is_ready = at(object.0, &["status", "readyToUse"]) == Some(&Value::Bool(true));

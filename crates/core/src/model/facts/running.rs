@@ -275,6 +275,8 @@ sparse! {
         pub seconds?: Option<i64>,
         /// `spec.renewTime`, in Unix seconds.
         pub renewed?: Option<i64>,
+        /// When it was read from a cluster, in Unix seconds: what follows may take longer than it is valid.
+        pub seen?: Option<i64>,
     }
 
     /// The type of a Service, and what belongs to it.
