@@ -249,7 +249,7 @@ fn next_is_what_a_sweep_of_one_object_does() {
         let owner_graph = OwnerGraph::new(&snapshot);
         let stage = SimContext::new(&snapshot, &owner_graph, Assume::None);
         for (id, object) in snapshot.objects() {
-            let (next, _) = Next::of(&stage, id);
+            let next = Next::of(&stage, id);
             let swept = plan(&stage, &Request::only_collect(Start::Sweep).limited_to(WriteScope::new([id])));
             let outcome = swept.outcome(id).map(|outcome| (outcome.kind, outcome.after.as_ref()));
             let (word, same) = match &next {
