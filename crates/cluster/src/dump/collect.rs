@@ -50,6 +50,8 @@ pub(super) struct Collector {
     by_type: FxHashMap<Type, ResourceId>,
     /// How many objects were collected when a watch event told that this one was deleted.
     deleted: Vec<(usize, Key)>,
+    /// Whether Namespaces are among the objects as OpenShift's Projects.
+    pub has_projects: bool,
     /// The collector's complaints about owners in other namespaces.
     pub complaints: Vec<String>,
     file: Symbol,

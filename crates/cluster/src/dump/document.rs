@@ -326,6 +326,7 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                     // OpenShift shows each Namespace as a Project, too, with the same uid; its users read that.
                     if (api_version, strings.text(envelope.kind)) == ("project.openshift.io/v1", "Project") {
                         (envelope.api_version, envelope.kind) = (strings.intern("v1"), strings.intern("Namespace"));
+                        context.collector.has_projects = true;
                         continue;
                     }
                     if api_version.starts_with("kubectl-gc/") {

@@ -29,6 +29,9 @@ pub(super) fn build(paths: &[String], mut collected: Collector, assume_complete:
     for seen in kinds(&collected) {
         served.see(&seen);
     }
+    if collected.has_projects {
+        served.call_namespaces("project");
+    }
     let doubtful = if assume_complete { Vec::new() } else { named(&collected) };
     for seen in &doubtful {
         served.name(seen);

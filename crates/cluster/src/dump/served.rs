@@ -107,6 +107,13 @@ impl Served {
         }
     }
 
+    /// Gives Namespaces another short name.
+    pub(super) fn call_namespaces(&mut self, name: &str) {
+        let resources = self.group_mut("").version("v1").iter_mut();
+        let namespaces = resources.filter(|resource| resource.kind == "Namespace");
+        namespaces.for_each(|namespaces| namespaces.short_names.push(name.to_owned()));
+    }
+
     /// Adds the kind and version of an object in the dump: it must have been served.
     pub(super) fn see(&mut self, seen: &Seen) {
         let group = self.group_mut(&seen.group);

@@ -141,9 +141,11 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let is_claim = Some(snapshot.object(first).resource) == case.stage.built_in.claims;
     let of_collector = progress.holders.iter().any(|by| by.finalizer().is_some_and(|it| it.is_collectors_finalizer()));
     let is_foreground = progress.holders.contains(&BlockedBy::Finalizer(Symbol::FOREGROUND));
+    let waits_for_hidden = !snapshot.may_hide_blockers(&objects).is_empty();
     // What makes it hang if its time is over.
     let hangs = match own {
         _ if !is_untimed || !progress.waits_for.is_empty() => None,
+        _ if waits_for_hidden && !snapshot.is_namespace(first) => None,
         _ if is_kubelet => Some("its kubelet does not answer".to_owned()),
         _ if of_collector => Some("the collector does not act".to_owned()),
         Some(_) if is_claim => Some("a pod that is not in the dump uses it".to_owned()),
@@ -172,7 +174,6 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let try_it = try_it.filter(|_| is_tried).map(|command| command.arg("--dry-run=server"));
     let try_it = Remedy::new("see whether the API server refuses that; nothing is changed", try_it);
     let lacks_manager = case.lacks_manager_for(finalizers.iter().copied());
-    let waits_for_hidden = !snapshot.may_hide_blockers(&objects).is_empty();
     Finding {
         message: format!(
             "Terminating{}.{whose} {}.{may_refuse}",
