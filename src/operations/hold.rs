@@ -14,7 +14,7 @@ use gc_cluster::{
 use gc_core::{
     graph::OwnerGraph,
     hold::{About, HeldDependent, HoldRecord, MOST, SECRET_PREFIX, Stage, adopts},
-    model::{Gap, Identity, Mapping, ObjectId, ResourceId, Resources, Snapshot, group_of},
+    model::{Gap, HOLD, Identity, Mapping, ObjectId, RawObject, ResourceId, Resources, Snapshot, group_of},
 };
 
 use super::{
@@ -424,6 +424,15 @@ fn find(
     };
     let found: Vec<StoredHold> = all.into_iter().filter(is_it).collect();
     if found.is_empty() {
+        let there = runtime.block_on(connection.find(of, namespace, name, ""));
+        let is_held = |object: &RawObject<'_>| object.finalizers.iter().any(|finalizer| finalizer == HOLD);
+        if there.is_ok_and(|there| there.is_some_and(|object| is_held(&object))) {
+            return Ok(Err(format!(
+                "the delete of {}/{name} is held{place}, but the Secret of its hold is gone: it can't be taken back; \
+                 kubectl gc delete with --hold=0s lets it go",
+                of.kind
+            )));
+        }
         let spoiled: String = malformed.iter().map(|one| format!("\n{one}")).collect();
         return Ok(Err(format!("no delete of {}/{name} waits{place}{spoiled}", of.kind)));
     }

@@ -78,6 +78,13 @@ fn without_a_hold_there_is_nothing_to_take_back() {
     assert_eq!(ran.stderr, format!("error: no delete of ConfigMap/web waits in namespace {}\n", scene.namespace));
     let ran = scene.gc(&["cancel", "secret/kubectl-gc-hold-none", "--yes"]).ended(1);
     assert!(ran.stderr.contains("there is no Secret/kubectl-gc-hold-none"), "{}", ran.stderr);
+    // What is held without its Secret can only be let go.
+    let finalizers = json!(["kubectl-gc/hold", "kubectl-gc/uncancelled"]);
+    scene.cluster.patch(&scene.path(), &json!({"metadata": {"finalizers": finalizers}}));
+    scene.cluster.delete(&scene.path(), None, None);
+    let ran = scene.gc(&["cancel", "configmap/web", "--yes"]).ended(1);
+    assert!(ran.stderr.contains("is held") && ran.stderr.contains("--hold=0s lets it go"), "{}", ran.stderr);
+    scene.cluster.patch(&scene.path(), &json!({"metadata": {"finalizers": null}}));
 }
 
 /// A dry run says what would happen, also what would prevent it, and writes nothing.
