@@ -459,7 +459,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Also restore objects that a restored controller recreates')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Also restore objects that a restored controller recreates, and those that were Terminating when archived')
             [CompletionResult]::new('--cluster-scoped', '--cluster-scoped', [CompletionResultType]::ParameterName, 'With -n or --namespace-map: also restore what is cluster-scoped, under the same names')
             [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Do not ask')
             [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask')

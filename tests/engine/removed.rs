@@ -26,7 +26,8 @@ fn what_was_terminating_elsewhere_is_not_removed_by_this_delete() {
         "apiVersion: v1\nkind: Pod\nspec: {}\nmetadata: {name: train, uid: train, namespace: here}\n".to_owned(),
         format!("{claim}, namespace: elsewhere, {leaving}}}\n"),
         format!(
-            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, uid: a, namespace: elsewhere, ownerReferences: {owner}}}\n"
+            "apiVersion: v1\nkind: ConfigMap\n\
+             metadata: {{name: a, uid: a, namespace: elsewhere, ownerReferences: {owner}}}\n"
         ),
     ];
     let snapshot = dumped("elsewhere", &objects);

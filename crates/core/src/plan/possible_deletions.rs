@@ -18,8 +18,8 @@ use super::outcome::Plan;
 
 /// Every object that is gone once the delete is over and no finalizer blocks anything any more, in snapshot order: the
 /// targets, everything deleted in any outcome of the plan, everything that may be deleted because of gaps, and what is
-/// already terminating beneath one of these. What is terminating elsewhere isn't deleted by this delete, even if it goes
-/// on meanwhile.
+/// already terminating beneath one of these. What is terminating elsewhere isn't deleted by this delete, even
+/// if it goes on meanwhile.
 pub fn removed(context: &SimContext<'_>, plan: &Plan) -> Vec<ObjectId> {
     let known: BTreeSet<ObjectId> = plan.request.targets.iter().copied().chain(plan.going()).collect();
     let (mut world, _) = begin(context, &plan.request, InitialListOrder::default());

@@ -139,8 +139,8 @@ impl SimContext<'_> {
 }
 
 impl SimContext<'_> {
-    /// Whether the collector has an account of its own (`--use-service-account-credentials`), and the ClusterRoleBinding
-    /// is missing that gives it its rights, though those of others are there.
+    /// Whether the collector has an account of its own (`--use-service-account-credentials`), and the
+    /// ClusterRoleBinding is missing that gives it its rights, though those of others are there.
     fn collector_lacks_rights(&self) -> bool {
         let there = |kind: Option<ResourceId>, namespace: &str, name: &str| {
             kind.is_some_and(|kind| self.snapshot.look_up_named(kind, namespace, name).object().is_some())
