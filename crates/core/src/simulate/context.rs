@@ -86,8 +86,8 @@ pub struct SimContext<'a> {
     pub(super) manager_acted: OnceLock<Option<i64>>,
     /// By kind, an object on which a controller should have acted by now, and hasn't.
     pub(super) unattended: Once<FxHashMap<ResourceId, ObjectId>>,
-    /// What the answers on this snapshot lack. It is with the context, and not with who answers, so that nothing is lost
-    /// on the way to who asks.
+    /// What the answers on this snapshot lack. It is with the context, and not with who answers, so that nothing is
+    /// lost on the way to who asks.
     pub(super) noted: RefCell<Needs>,
     /// How often an answer was begun or ended whose needs are apart from those of the whole.
     pub(super) asides: Cell<usize>,

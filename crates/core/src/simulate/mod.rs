@@ -17,6 +17,7 @@ pub mod interleaving;
 pub(crate) mod liveness;
 mod needs;
 mod next_write;
+mod noting;
 pub mod obstacles;
 mod open;
 pub mod order_sensitivity;

@@ -4,9 +4,7 @@ use std::{cell::Cell, collections::BTreeSet, sync::OnceLock};
 
 use rustc_hash::FxHashSet;
 
-use crate::model::{Coordinate, ObjectId, Presence};
-
-use super::context::SimContext;
+use crate::model::{Coordinate, ObjectId};
 
 /// What should be read to be certain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,75 +64,3 @@ impl Needs {
 
 /// An answer that is given once, what it lacks, and when that was last noted.
 pub(crate) type Once<T> = OnceLock<(T, Needs, Cell<usize>)>;
-
-impl SimContext<'_> {
-    /// Notes what should be read for the answer that is being given.
-    pub(crate) fn lacks<T>(&self, note: impl FnOnce(&mut Needs) -> T) -> T {
-        let mut needs = self.noted.take();
-        let noted = note(&mut needs);
-        let meanwhile = self.noted.replace(needs);
-        self.noted.borrow_mut().add(&meanwhile);
-        noted
-    }
-
-    /// A fact that decides the answer, if it was read. Notes it as needed otherwise.
-    pub(crate) fn fact<T>(&self, object: ObjectId, fact: Option<T>) -> Option<T> {
-        if fact.is_none() {
-            self.lacks(|needs| needs.facts.insert(object));
-        }
-        fact
-    }
-
-    /// The same of a fact that only shows whether a controller runs and does its part.
-    pub(crate) fn evidence<T>(&self, object: ObjectId, fact: Option<T>) -> Option<T> {
-        if fact.is_none() {
-            self.lacks(|needs| needs.evidence.insert(object));
-        }
-        fact
-    }
-
-    /// What is at a coordinate. Notes the look-up as needed where it wasn't read, or only a list says that it is absent.
-    pub(crate) fn look_up(&self, at: Coordinate) -> Presence {
-        let presence = self.snapshot.look_up(at);
-        match presence {
-            Presence::Unknown => _ = self.lacks(|needs| needs.look_ups.insert(at)),
-            Presence::Absent if !self.snapshot.was_looked_up(at) => _ = self.lacks(|needs| needs.missing.insert(at)),
-            Presence::Absent | Presence::Present(_) => {}
-        }
-        presence
-    }
-
-    /// An answer, and what it lacks. The answer of which it is a part lacks that, too.
-    pub fn noting<T>(&self, answer: impl FnOnce() -> T) -> (T, Needs) {
-        let (answer, needs) = self.aside(answer);
-        self.noted.borrow_mut().add(&needs);
-        (answer, needs)
-    }
-
-    /// An answer, and what it lacks, if that is of no account for the answer of which it is a part, or not yet.
-    pub(crate) fn aside<T>(&self, answer: impl FnOnce() -> T) -> (T, Needs) {
-        let whole = self.noted.take();
-        self.asides.set(self.asides.get() + 1);
-        let answer = answer();
-        self.asides.set(self.asides.get() + 1);
-        (answer, self.noted.replace(whole))
-    }
-
-    /// An answer that is given once. Whoever asks for it again lacks the same.
-    pub(crate) fn once<'c, T>(&self, given: &'c Once<T>, answer: impl FnOnce() -> T) -> &'c T {
-        let (answer, needs, noted) = given.get_or_init(|| {
-            let (answer, needs) = self.aside(answer);
-            (answer, needs, Cell::default())
-        });
-        // It may be much, and asked for of every object.
-        if noted.replace(self.asides.get()) != self.asides.get() {
-            self.lacks(|whole| whole.add(needs));
-        }
-        answer
-    }
-
-    /// What all answers lacked so far.
-    pub fn needs(&self) -> Needs {
-        self.noted.borrow().clone()
-    }
-}

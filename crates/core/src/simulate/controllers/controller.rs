@@ -10,13 +10,10 @@ use crate::{
         effects::{Pause, creates_first},
         facts::PodFacts,
     },
-    simulate::{
-        context::SimContext,
-        state::{BlockedBy, Liveness},
-    },
+    simulate::state::{BlockedBy, Liveness},
 };
 
-use super::{judge, managers::tells_nobody, workloads};
+use super::managers::tells_nobody;
 
 /// The controller that should remove a finalizer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,12 +127,6 @@ impl FinalizerController {
     /// Whether nothing that was read shows it, or may be it.
     pub(super) fn shows_nothing(&self) -> bool {
         matches!(self.liveness, Liveness::Unknown(_)) && self.running.is_empty() && self.may_be.is_empty()
-    }
-
-    /// Whether it is known not to run, or all that could show it was read and shows nothing.
-    pub(super) fn is_unseen(&self, context: &SimContext<'_>) -> bool {
-        let is_read = || workloads::all(context).next().is_some() && judge::are_all_read(context);
-        self.is_away() || self.shows_nothing() && is_read()
     }
 
     /// Whether there is evidence that it is not running.

@@ -1,13 +1,10 @@
 //! Controllers that an object names: a volume its driver, whose provisioner or attacher is meant; a GatewayClass and a
 //! bucket the program that handles them. Which workload and which Lease are theirs.
 
-use crate::{
-    model::{
-        ObjectId, Snapshot,
-        effects::{PolicyFacts, is_within},
-        facts::{VolumeDeleter, VolumeFacts},
-    },
-    simulate::context::SimContext,
+use crate::model::{
+    ObjectId, Snapshot,
+    effects::{PolicyFacts, is_within},
+    facts::{VolumeDeleter, VolumeFacts},
 };
 
 /// The finalizer of a volume's provisioner.
@@ -61,54 +58,44 @@ enum Part {
 }
 
 impl Driver {
-    /// The driver that a finalizer of an object is about, if it is about one, and if that was read.
-    pub(super) fn of(context: &SimContext<'_>, object: ObjectId, finalizer: &str) -> Option<Driver> {
-        let snapshot = context.snapshot;
+    /// The driver that a finalizer of an object is about, if it is about one. The error is the object that says which,
+    /// if that was not read.
+    pub(super) fn of(snapshot: &Snapshot, object: ObjectId, finalizer: &str) -> Result<Option<Driver>, ObjectId> {
         if let Some(("external-attacher" | "external-resizer", name)) = finalizer.split_once('/') {
-            return Some(Driver { name: name.to_owned(), part: Part::Attacher });
+            return Ok(Some(Driver { name: name.to_owned(), part: Part::Attacher }));
         }
         let itself = |name: &str| Some(Driver { name: name.to_owned(), part: Part::Itself });
         if finalizer == BUCKET.0 {
-            let claim = snapshot.controller_of(object);
-            return [Some(object), claim]
-                .into_iter()
-                .flatten()
-                .find_map(|id| snapshot.label(id, BUCKET.1))
-                .and_then(itself);
+            let mut both = [Some(object), snapshot.controller_of(object)].into_iter().flatten();
+            return Ok(both.find_map(|id| snapshot.label(id, BUCKET.1)).and_then(itself));
         }
         let resource = snapshot.resource(object);
         if is_within(finalizer, GATEWAYS.0) && (&*resource.group, &*resource.kind) == GATEWAYS {
-            let Some(facts) = context.evidence(object, snapshot.facts.policy(object)) else { return None };
-            return facts.controller().and_then(itself);
+            return Ok(snapshot.facts.policy(object).ok_or(object)?.controller().and_then(itself));
         }
         if let Some(("provisioner.storage.kubernetes.io", _)) = finalizer.split_once('/') {
-            return Driver::of_source(context, object);
+            return Driver::of_source(snapshot, object).transpose();
         }
         if finalizer != PROVISIONER {
-            return None;
+            return Ok(None);
         }
-        let Some(facts) = context.evidence(object, snapshot.facts.volume(object)) else { return None };
-        Driver::of_volume(facts)
+        Ok(Driver::of_volume(snapshot.facts.volume(object).ok_or(object)?))
     }
 
     /// The provisioner that fills a volume from a VolumeSnapshot, or from a claim.
-    fn of_source(context: &SimContext<'_>, object: ObjectId) -> Option<Driver> {
-        let snapshot = context.snapshot;
+    fn of_source(snapshot: &Snapshot, object: ObjectId) -> Option<Result<Driver, ObjectId>> {
         let resource = snapshot.resource(object);
         if resource.kind == "PersistentVolumeClaim" {
             let volume = snapshot.facts.claim(object)?.volume.as_deref()?;
             let volumes = snapshot.resources.by_group_kind("", "PersistentVolume")?;
             let volume = snapshot.look_up_named(volumes, "", volume).object()?;
-            return Driver::of_volume(snapshot.facts.volume(volume)?);
+            return Driver::of_volume(snapshot.facts.volume(volume)?).map(Ok);
         }
         let contents = snapshot.resources.by_group_kind(&resource.group, "VolumeSnapshotContent")?;
-        let Some(facts) = context.evidence(object, snapshot.facts.volume_snapshot(object)) else { return None };
+        let Some(facts) = snapshot.facts.volume_snapshot(object) else { return Some(Err(object)) };
         let content = snapshot.look_up_named(contents, "", facts.content.as_deref()?).object()?;
-        let Some(facts) = context.evidence(content, snapshot.facts.volume_snapshot_content(content)) else {
-            return None;
-        };
-        let name = facts.driver.clone()?;
-        Some(Driver { name, part: Part::Provisioner })
+        let Some(facts) = snapshot.facts.volume_snapshot_content(content) else { return Some(Err(content)) };
+        Some(Ok(Driver { name: facts.driver.clone()?, part: Part::Provisioner }))
     }
 
     /// The provisioner of a volume.

@@ -391,6 +391,14 @@ fn runs_nothing(context: &SimContext<'_>) -> bool {
         && context.snapshot.resources.iter().any(|(_, kind)| APIS.iter().any(|api| is_within(&kind.group, api)))
 }
 
+impl FinalizerController {
+    /// Whether it is known not to run, or all that could show it was read and shows nothing.
+    pub(super) fn is_unseen(&self, context: &SimContext<'_>) -> bool {
+        let is_read = || workloads::all(context).next().is_some() && are_all_read(context);
+        self.is_away() || self.shows_nothing() && is_read()
+    }
+}
+
 /// Whether all workloads and Leases were listed. A dump proves nothing about kinds that it doesn't contain.
 pub(crate) fn are_all_read(context: &SimContext<'_>) -> bool {
     let snapshot = context.snapshot;

@@ -107,7 +107,10 @@ fn without_rights(
 fn judged(context: &SimContext<'_>, question: &Question) -> Arc<FinalizerController> {
     let (object, finalizer) = (question.object, question.finalizer);
     let (index, snapshot) = (&context.controllers, context.snapshot);
-    let driver = Driver::of(context, object, snapshot.text(finalizer));
+    let driver = Driver::of(snapshot, object, snapshot.text(finalizer)).unwrap_or_else(|unread| {
+        context.lacks(|needs| needs.evidence.insert(unread));
+        None
+    });
     let sample = match question.exact {
         true => object,
         false => index.representative(snapshot, object, finalizer),
@@ -223,7 +226,7 @@ pub(crate) fn held_by_these(
         let text = snapshot.text(*finalizer);
         let add_on = add_on(text, &kind.group, &kind.kind);
         // Who is judged is read: only what may be the controller by what is known of both.
-        let driver = context.aside(|| Driver::of(context, samples[0], text)).0;
+        let driver = Driver::of(snapshot, samples[0], text).unwrap_or_default();
         let (object, driver) = (samples[0], driver.as_ref());
         let asked =
             candidates::Asked { object, resource: *resource, finalizer: text, group: &kind.group, add_on, driver };
