@@ -56,9 +56,7 @@ pub enum NoAction {
 impl Next {
     /// The collector's next write to an object.
     pub fn of(context: &SimContext<'_>, object: ObjectId) -> Next {
-        let mut world = World::at_rest(context);
-        let next = first_write(&mut world, object);
-        next
+        first_write(&mut World::at_rest(context), object)
     }
 
     /// Whether the collector writes anything.

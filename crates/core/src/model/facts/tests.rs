@@ -140,7 +140,8 @@ fn a_stateful_set_keeps_its_claims_unless_it_says_otherwise() {
 fn leases_have_a_holder() {
     let object = json!({"spec": {"holderIdentity": "acme-0", "leaseDurationSeconds": 15,
         "renewTime": "2026-01-31T08:00:00.123456Z"}});
-    let lease = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
+    let holder = Some("acme-0".to_owned());
+    let lease = LeaseFacts { holder, seconds: Some(15), renewed: Some(1_769_846_400), seen: None };
     assert_eq!(read("coordination.k8s.io", "Lease", &object), Some(Fact::Lease(lease)));
     let given_up = json!({"spec": {"holderIdentity": "", "renewTime": "soon"}});
     assert_eq!(read("coordination.k8s.io", "Lease", &given_up), Some(Fact::Lease(LeaseFacts::default())));

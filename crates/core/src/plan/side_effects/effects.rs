@@ -275,7 +275,7 @@ impl SideEffects<'_, '_> {
         let snapshot = self.context.snapshot;
         let found = snapshot.object(object);
         let namespace = self.context.namespace_named(found.namespace)?;
-        let Some(facts) = self.context.fact(namespace, snapshot.facts.namespace(namespace)) else { return None };
+        let facts = self.context.fact(namespace, snapshot.facts.namespace(namespace))?;
         let service = snapshot.resources.get(found.resource).group.split('.').next()?;
         Some(match facts.ack.get(service)?.as_str() {
             "retain" => PolicyEffect::Keep("its namespace says deletion-policy retain"),

@@ -156,7 +156,7 @@ impl World<'_, '_> {
 
     fn volume_unbound(&mut self, volume: ObjectId) -> Option<bool> {
         let context = self.context;
-        let Some(facts) = self.fact(volume, context.snapshot.facts.volume(volume)) else { return None };
+        let facts = self.fact(volume, context.snapshot.facts.volume(volume))?;
         if facts.phase.as_deref().is_some_and(|phase| phase != "Bound") {
             return Some(true);
         }
