@@ -1,9 +1,6 @@
 //! What all simulations on one snapshot share, and look up in it.
 
-use std::{
-    cell::{Cell, RefCell},
-    sync::OnceLock,
-};
+use std::sync::{Mutex, OnceLock, atomic::AtomicUsize};
 
 use rustc_hash::FxHashMap;
 
@@ -87,10 +84,10 @@ pub struct SimContext<'a> {
     /// By kind, an object on which a controller should have acted by now, and hasn't.
     pub(super) unattended: Once<FxHashMap<ResourceId, ObjectId>>,
     /// What the answers on this snapshot lack. It is with the context, and not with who answers, so that nothing is
-    /// lost on the way to who asks.
-    pub(super) noted: RefCell<Needs>,
+    /// lost on the way to who asks. One question is asked at a time.
+    pub(super) noted: Mutex<Needs>,
     /// How often an answer was begun or ended whose needs are apart from those of the whole.
-    pub(super) asides: Cell<usize>,
+    pub(super) asides: AtomicUsize,
 }
 
 impl<'a> SimContext<'a> {
@@ -121,8 +118,8 @@ impl<'a> SimContext<'a> {
             kept_by_users: OnceLock::new(),
             manager_acted: OnceLock::new(),
             unattended: OnceLock::new(),
-            noted: RefCell::default(),
-            asides: Cell::default(),
+            noted: Mutex::default(),
+            asides: AtomicUsize::default(),
         }
     }
 

@@ -1,6 +1,9 @@
 //! What should be read to be certain.
 
-use std::{cell::Cell, collections::BTreeSet, sync::OnceLock};
+use std::{
+    collections::BTreeSet,
+    sync::{OnceLock, atomic::AtomicUsize},
+};
 
 use rustc_hash::FxHashSet;
 
@@ -63,4 +66,4 @@ impl Needs {
 }
 
 /// An answer that is given once, what it lacks, and when that was last noted.
-pub(crate) type Once<T> = OnceLock<(T, Needs, Cell<usize>)>;
+pub(crate) type Once<T> = OnceLock<(T, Needs, AtomicUsize)>;

@@ -56,7 +56,8 @@ pub enum NoAction {
 impl Next {
     /// The collector's next write to an object.
     pub fn of(context: &SimContext<'_>, object: ObjectId) -> Next {
-        first_write(&mut World::at_rest(context), object)
+        let mut world = World::at_rest(context);
+        first_write(&mut world, object)
     }
 
     /// Whether the collector writes anything.

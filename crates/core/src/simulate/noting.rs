@@ -1,6 +1,12 @@
 //! Collects what should be read to be certain of an answer: whoever finds that something lacks notes it.
 
-use std::cell::Cell;
+use std::{
+    mem,
+    sync::{
+        MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
 
 use crate::model::{Coordinate, ObjectId, Presence};
 
@@ -12,11 +18,15 @@ use super::{
 impl SimContext<'_> {
     /// Notes what should be read for the answer that is being given.
     pub(crate) fn lacks<T>(&self, note: impl FnOnce(&mut Needs) -> T) -> T {
-        let mut needs = self.noted.take();
+        let mut needs = mem::take(&mut *self.noted());
         let noted = note(&mut needs);
-        let meanwhile = self.noted.replace(needs);
-        self.noted.borrow_mut().add(&meanwhile);
+        let meanwhile = mem::replace(&mut *self.noted(), needs);
+        self.noted().add(&meanwhile);
         noted
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Needs> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A fact that decides the answer, if it was read. Notes it as needed otherwise.
@@ -50,27 +60,28 @@ impl SimContext<'_> {
     /// An answer, and what it lacks. The answer of which it is a part lacks that, too.
     pub fn noting<T>(&self, answer: impl FnOnce() -> T) -> (T, Needs) {
         let (answer, needs) = self.aside(answer);
-        self.noted.borrow_mut().add(&needs);
+        self.noted().add(&needs);
         (answer, needs)
     }
 
     /// An answer, and what it lacks, if that is of no account for the answer of which it is a part, or not yet.
     pub(crate) fn aside<T>(&self, answer: impl FnOnce() -> T) -> (T, Needs) {
-        let whole = self.noted.take();
-        self.asides.set(self.asides.get() + 1);
+        let whole = mem::take(&mut *self.noted());
+        self.asides.fetch_add(1, Relaxed);
         let answer = answer();
-        self.asides.set(self.asides.get() + 1);
-        (answer, self.noted.replace(whole))
+        self.asides.fetch_add(1, Relaxed);
+        (answer, mem::replace(&mut *self.noted(), whole))
     }
 
     /// An answer that is given once. Whoever asks for it again lacks the same.
     pub(crate) fn once<'c, T>(&self, given: &'c Once<T>, answer: impl FnOnce() -> T) -> &'c T {
         let (answer, needs, noted) = given.get_or_init(|| {
             let (answer, needs) = self.aside(answer);
-            (answer, needs, Cell::default())
+            (answer, needs, AtomicUsize::default())
         });
         // It may be much, and asked for of every object.
-        if noted.replace(self.asides.get()) != self.asides.get() {
+        let asides = self.asides.load(Relaxed);
+        if noted.swap(asides, Relaxed) != asides {
             self.lacks(|whole| whole.add(needs));
         }
         answer
@@ -78,6 +89,6 @@ impl SimContext<'_> {
 
     /// What all answers lacked so far.
     pub fn needs(&self) -> Needs {
-        self.noted.borrow().clone()
+        self.noted().clone()
     }
 }
