@@ -184,7 +184,7 @@ impl Snapshot {
         }
         let mut missing: BTreeSet<(ResourceId, Symbol)> = BTreeSet::new();
         let mut seen: FxHashSet<(ResourceId, Symbol)> = FxHashSet::default();
-        // What surely matters is named first.
+        // What surely goes along is named first.
         let mut first: BTreeSet<ResourceId> = BTreeSet::new();
         for id in objects {
             let object = self.object(*id);
@@ -209,9 +209,6 @@ impl Snapshot {
                 _ if seen.insert((object.resource, object.namespace)) => {
                     let kin = self.kin_below(object.resource, object.namespace);
                     missing.extend(kin.into_iter().map(|kind| (kind, object.namespace)));
-                    let is_made =
-                        is_built_in_group(&resource.group) && !objects.iter().any(|id| self.is_namespace(*id));
-                    first.extend(self.kin(object.resource).into_iter().filter(|_| is_made));
                 }
                 _ => {}
             }
