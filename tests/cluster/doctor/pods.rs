@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     examine, follow,
     kit::{aged, is_gone, is_terminating, lease, names, words},
-    mends, paste,
+    mends, mends_with, paste,
 };
 use crate::{
     harness::{Alone, COLLECTOR, Cluster, PATIENCE},
@@ -75,7 +75,8 @@ pub fn a_pod_whose_kubelet_is_away() {
         words(finding, "message"),
         format!("The kubelet on node {silent} does not respond: it has no Lease, so it has never reported.")
     );
-    mends(cluster, &args, "pod-without-kubelet", "on-dead");
+    // To look at the Node comes first, then to say that it is shut down; to delete by force is the last step.
+    mends_with(cluster, &args, "pod-without-kubelet", "on-dead", 2);
     let left = cluster.list(&format!("/api/v1/namespaces/{}/pods", trial.namespace));
     let left: Vec<&str> = left.iter().filter_map(|pod| pod["metadata"]["name"].as_str()).collect();
     assert_eq!(left, ["on-alive", "on-silent", "runs"]);

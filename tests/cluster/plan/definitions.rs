@@ -172,7 +172,7 @@ fn a_definition_without_a_served_version_takes_its_instances_along() {
         });
         let ran = cluster.gc(&["plan", &format!("crd/{plural}.odd.test")]);
         let said = ran.expect(0);
-        let why = format!("UNSURE: no version of {plural}.odd.test is served, ");
+        let why = format!("not certain: no version of {plural}.odd.test is served.");
         assert!(said.contains(&why) && said.contains("/spec/versions/0/served"), "{said}");
         cluster.delete(&path(plural), Some("Background"), None);
     }
