@@ -351,12 +351,7 @@ fn perhaps_lost(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
 
 /// Whether something may be lost, or go on, for that reason.
 fn is_loss(reason: &VerdictReason) -> bool {
-    open(reason).is_none_or(|why| why == Uncertainty::Effect)
-}
-
-/// What is open, if that is the reason.
-fn open(reason: &VerdictReason) -> Option<Uncertainty> {
-    if let ReasonKind::Open(why) = reason.kind { Some(why) } else { None }
+    reason.kind.open().is_none_or(|why| why == Uncertainty::Effect)
 }
 
 /// The reasons why something is not certain, the first of which an UNSURE verdict says: what may be lost comes first.
@@ -372,8 +367,7 @@ pub(super) fn further_doubts(view: &PlanView<'_>) -> Vec<String> {
     let unread: Vec<String> = view.plan.needs.facts.iter().map(|object| view.name(*object)).collect();
     let is_open = verdict.reasons_of(ReasonKind::Open(Uncertainty::Gap)).next().is_some() && !unread.is_empty();
     let more = is_open.then(|| format!("what decides was not read of {}", some_of(unread, NAMED_UNREAD)));
-    let is_told = |reason: &&VerdictReason| open(reason) == Some(Uncertainty::Assumption);
-    let others = doubts(&verdict).skip(said).filter(|reason| !is_told(reason));
+    let others = doubts(&verdict).skip(said).filter(|reason| reason.kind.open() != Some(Uncertainty::Assumption));
     others.map(|reason| reason_in_words(view, reason)).chain(more).collect()
 }
 
@@ -530,10 +524,8 @@ fn uncertain(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
         return (!verdict.certain).then(|| Part::new(20, "not all is certain").or(2, "not certain"));
     }
     let first = doubts(verdict).next().filter(|first| !is_loss(first))?;
-    let short = match open(first) {
-        Some(why) if open_by_name(view, first).is_none() => why.row().short.to_owned(),
-        _ => reason_in_words(view, first),
-    };
+    let short =
+        open_by_name(view, first).or(first.kind.open().map(|why| why.row().short.to_owned())).unwrap_or_default();
     let part = Part::new(20, "not certain");
     Some(if short.is_empty() { part } else { Part::new(20, format!("not certain: {short}")).or(5, "not certain") })
 }
@@ -789,7 +781,7 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
 /// What could not be read, where a name says it.
 fn open_by_name(view: &PlanView<'_>, reason: &VerdictReason) -> Option<String> {
     let [definition] = reason.objects.as_slice() else { return None };
-    if open(reason) != Some(Uncertainty::Gap) || view.snapshot.unread_instances(*definition).is_none() {
+    if reason.kind.open() != Some(Uncertainty::Gap) || view.snapshot.unread_instances(*definition).is_none() {
         return None;
     }
     let unserved = view.snapshot.facts.definition(*definition).is_some_and(|facts| facts.unserved.is_some());

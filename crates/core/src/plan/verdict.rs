@@ -77,6 +77,11 @@ pub enum ReasonKind {
 }
 
 impl ReasonKind {
+    /// What is open, if that is the reason.
+    pub fn open(self) -> Option<Uncertainty> {
+        if let ReasonKind::Open(why) = self { Some(why) } else { None }
+    }
+
     /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
