@@ -301,7 +301,8 @@ pub fn deletions_outside_the_cluster_are_armed() {
     };
     assert_eq!(spec("logs"), json!({"deletionPolicy": "Orphan"}));
     assert_eq!(spec("data"), json!({"deletionPolicy": "Orphan", "managementPolicies": ["Observe"]}));
-    mends(cluster, &args, "stuck-finalizer", "logs");
+    // To install its controller comes first.
+    mends_with(cluster, &args, "stuck-finalizer", "logs", 1);
 }
 
 /// A field manager such as kubectl doesn't say which controller removes a finalizer.
