@@ -47,7 +47,8 @@ impl<'a> SimContext<'a> {
         let mut obstacles = to_writes(&self);
         let ((lease, liveness), needs) = self.aside(|| of_controller_manager(&self, now));
         let is_asked = !swept || matches!(liveness, Liveness::Away(_));
-        let doubt = if is_asked { self.manager_doubt(lease, now) } else { None };
+        // A doubt counts only as far as it was read.
+        let (doubt, _) = self.aside(|| if is_asked { self.manager_doubt(lease, now) } else { None });
         match (lease, liveness) {
             (Some(lease), Liveness::Away(why)) if !doubt.is_some_and(ManagerDoubt::may_pass) => {
                 obstacles.manager_away = Some((lease, why));
