@@ -147,7 +147,9 @@ fn resting_on_the_manager(
             Cause::KnownFinalizer(of) if context.snapshot.text(*of) == TRACKING => context.built_in.jobs,
             _ => None,
         };
-        context.unattended().get(&kind?).map(|id| ManagerDoubt::Unattended(*id))
+        // Only then is anything read.
+        let kind = kind?;
+        context.unattended().get(&kind).map(|id| ManagerDoubt::Unattended(*id))
     };
     let doubted = |cause: &Cause| match obstacles.doubt {
         Some(doubt) if matches!(cause, Cause::Collector(_)) => Some(doubt),
