@@ -395,11 +395,9 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
         (is_its && self.end.is_manager_away()).then_some(Recreation::Refused(Refusal::ManagerAway))
     }
 
-    /// Whether the controller of this kind doesn't act on another object of it, where it should have by now. A sweep
-    /// does not ask: it reads nothing but what it sweeps.
+    /// Whether the controller of this kind doesn't act on another object of it, where it should have by now.
     fn may_be_off(&self, controller: ObjectId) -> bool {
-        let is_sweep = self.context.obstacles.as_ref().is_some_and(|obstacles| obstacles.swept);
-        !is_sweep && self.context.unattended().contains_key(&self.object(controller).resource)
+        self.context.unattended().contains_key(&self.object(controller).resource)
     }
 
     /// Whether something doesn't exist, or goes, that the pods of a controller name: the API server creates no such pod

@@ -38,25 +38,17 @@ impl<'a> SimContext<'a> {
     /// The same context for simulations that heed obstacles: webhooks and APIs that don't answer, and an absent
     /// controller manager. `now` in Unix seconds; `None` if unknown.
     #[must_use]
-    pub fn with_obstacles(self, now: Option<i64>) -> Self {
-        self.heeding(now, false)
-    }
-
-    /// What raises a doubt whether the controller manager works is not asked where a sweep does the collector's work.
-    fn heeding(mut self, now: Option<i64>, swept: bool) -> Self {
+    pub fn with_obstacles(mut self, now: Option<i64>) -> Self {
         let mut obstacles = to_writes(&self);
         let ((lease, liveness), needs) = self.aside(|| of_controller_manager(&self, now));
-        let is_asked = !swept || matches!(liveness, Liveness::Away(_));
-        // A doubt counts only as far as it was read.
-        let (doubt, _) = self.aside(|| if is_asked { self.manager_doubt(lease, now) } else { None });
+        let doubt = self.manager_doubt(lease, now);
         match (lease, liveness) {
             (Some(lease), Liveness::Away(why)) if !doubt.is_some_and(ManagerDoubt::may_pass) => {
                 obstacles.manager_away = Some((lease, why));
             }
-            _ => obstacles.doubt = doubt.filter(|_| !swept),
+            _ => obstacles.doubt = doubt,
         }
         obstacles.needs.add(&needs);
-        obstacles.swept = swept;
         self.obstacles = Some(obstacles);
         self
     }
@@ -64,7 +56,11 @@ impl<'a> SimContext<'a> {
     /// The same while a sweep does the collector's work: only the rest of the controller manager may be absent.
     #[must_use]
     pub fn with_obstacles_of_sweep(self, now: Option<i64>) -> Self {
-        self.heeding(now, true)
+        let mut context = self.with_obstacles(now);
+        if let Some(obstacles) = &mut context.obstacles {
+            (obstacles.swept, obstacles.doubt) = (true, None);
+        }
+        context
     }
 
     /// The same while a sweep does the collector's work, which finds out by itself what refuses its writes.
