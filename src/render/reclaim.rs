@@ -174,7 +174,8 @@ fn notes(view: &ReclaimView<'_>, wide: bool) -> Sections {
 fn summary(view: &ReclaimView<'_>, removals: &[&Removal]) -> String {
     let within = view.within.map(|within| format!(" within {}", age(within))).unwrap_or_default();
     if removals.is_empty() {
-        return format!("Nothing goes by itself{within}.");
+        let read = if view.gaps.is_empty() { "Nothing" } else { "Nothing that could be read" };
+        return format!("{read} goes by itself{within}.");
     }
     let takes: usize = removals.iter().map(|removal| removal.takes.len()).sum();
     let with = if takes == 0 { String::new() } else { format!(", with {}", count(takes, "dependent", "dependents")) };

@@ -210,7 +210,7 @@ fn what_never_ends_is_told() {
     bucket["status"] =
         json!({"conditions": [{"type": "ACK.Recoverable", "status": "True", "message": "BucketNotEmpty"}]});
     let ran = on(&[bucket, running("ack-s3-controller"), at_ten()], "doctor");
-    says(&ran, &["NOTE slow-finalizer", "says: ACK.Recoverable is True: BucketNotEmpty"]);
+    says(&ran, &["WARNING slow-finalizer", "says: ACK.Recoverable is True: BucketNotEmpty"]);
 }
 
 /// A controller that must create something first can't do that in a namespace that is being deleted.

@@ -149,7 +149,7 @@ fn what_a_status_says_is_quoted() {
     let objects = bucket(failed);
     let words = "says: Synced is False: ReconcileError: delete failed: BucketNotEmpty";
     let ran = on(&objects, "doctor");
-    says(&ran, &["NOTE slow-finalizer", words, "It stays as long as that is so."]);
+    says(&ran, &["WARNING slow-finalizer", words, "It stays as long as that is so."]);
     says_not(&ran, &["once its controller is done", "\n BucketNotEmpty"]);
     says(&on(&objects, "explain bucket/logs -n vault"), &[words]);
     says(&on(&objects, "plan bucket/logs -n vault"), &[words]);

@@ -452,14 +452,13 @@ fn a_controller_that_has_had_its_time_is_not_counted_on() {
         one["status"] = status.clone();
         [one, running("kapp-controller"), at_ten()]
     };
-    for (status, says_why) in [(&failed, "DeleteFailed is True: Error"), (&error, "says: kapp: Error: no such cluster")]
-    {
+    for (status, says_why) in [(&failed, "DeleteFailed is True: Error"), (&error, "kapp: Error: no such cluster")] {
         let ran = on(&of(LONG_AGO, status), "plan app/one -n vault");
         says(&ran, &["DEPENDS: ", "Deployment/kapp-controller runs, and has not removed it for 2h", says_why]);
         says_not(&ran, &["All is well"]);
         assert_eq!(ran.code, 2, "{ran}");
         says(&on(&of(LONG_AGO, status), "explain app/one -n vault"), &["DEPENDS: ", says_why]);
-        says(&on(&of(LONG_AGO, status), "doctor"), &["NOTE slow-finalizer", says_why]);
+        says(&on(&of(LONG_AGO, status), "doctor"), &["slow-finalizer", says_why]);
     }
     let young = of("2026-03-01T09:10:00Z", &failed);
     let ran = on(&young, "plan app/one -n vault");

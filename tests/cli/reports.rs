@@ -546,3 +546,186 @@ fn a_project_is_its_namespace() {
     let ran = gc(&["doctor", "--from", &path]);
     says(&ran, &["ERROR namespace-stuck: Namespace/team", "kubectl get apiservices/v1beta1.metrics.k8s.io -o yaml"]);
 }
+
+/// A Warning about the very object, since its deletion, says why it is still there.
+#[test]
+fn events_say_why_a_deletion_fails() {
+    let ran = on("warnings.yaml", "doctor");
+    let service = "An Event about it says: FailedDeployModel (212 times): AccessDenied: not authorized to perform: \
+                   elasticloadbalancing:DeleteTargetGroup.";
+    let pod = "An Event about it says: FailedKillPod (240 times): error killing pod: DeadlineExceeded.";
+    says(&ran, &["WARNING slow-finalizer: Service/claims -n shop", service, "It stays as long as that is so.", pod]);
+    says_not(&ran, &["FailedBefore", "all is well", "Unhealthy"]);
+    for (target, why) in [("svc/claims", service), ("pod/worker", pod)] {
+        says(&on("warnings.yaml", &format!("explain {target} -n shop")), &[&why[1..why.len() - 1]]);
+    }
+}
+
+/// What was said before the deletion doesn't keep the object.
+#[test]
+fn an_older_condition_is_no_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = |conditions: Value| {
+        let metadata = json!({"name": "w", "namespace": "n", "uid": "w", "finalizers": ["acme.io/hold"],
+            "deletionTimestamp": "2026-05-01T10:00:00Z"});
+        let status = json!({"conditions": conditions});
+        let widget = json!({"apiVersion": "acme.io/v1", "kind": "Widget", "metadata": metadata, "status": status});
+        let later = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "l", "namespace": "n",
+            "uid": "l", "creationTimestamp": "2026-05-01T14:00:00Z"}});
+        gc(&[
+            "doctor",
+            "--from",
+            &write(
+                folder.path(),
+                "d.json",
+                &json!({"kind": "List", "apiVersion": "v1", "items": [widget, later]}).to_string(),
+            ),
+        ])
+    };
+    let ready =
+        |time: Value| json!({"type": "Ready", "status": "False", "reason": "NoTarget", "lastTransitionTime": time});
+    says(
+        &ran(json!([ready(json!("2026-05-01T09:00:00Z"))])),
+        &["Before the delete, its controller said: Ready is False: NoTarget."],
+    );
+    says(
+        &ran(json!([ready(json!(null))])),
+        &["Its controller says, perhaps since before the delete: Ready is False: NoTarget."],
+    );
+    let message = format!("{} is forbidden", "x: ".repeat(200));
+    let new = json!({"type": "Deleting", "status": "True", "reason": "WaitingForX", "message": message});
+    let ran = ran(json!([ready(json!("2026-05-01T09:00:00Z")), new]));
+    says(&ran, &["Its controller says: Deleting is True: WaitingForX: x:", "x: is forbidden."]);
+    says_not(&ran, &["NoTarget"]);
+}
+
+#[test]
+fn the_content_of_a_snapshot_waits_for_its_driver() {
+    let ran = on("snapshot-content.yaml", "doctor");
+    says(&ran, &["Its controller says: Failed to delete snapshot: rpc error: code = Unimplemented", "for 2h"]);
+    says_not(&ran, &["leave the finalizer"]);
+    let ran = on("snapshot-content.yaml", "explain volumesnapshotcontent/content");
+    says(&ran, &["code = Unimplemented"]);
+}
+
+/// Neither goes by itself: the attachment has to be deleted first.
+#[test]
+fn an_attachment_that_was_never_attached_keeps_a_volume() {
+    let ran = on("never-attached.yaml", "doctor");
+    says(
+        &ran,
+        &[
+            "whose controller says: PersistentVolume \"pv\" is marked for deletion",
+            "Next delete VolumeAttachment/csi-1 first: then it goes.",
+        ],
+    );
+    let dump = std::fs::read_to_string("tests/cli/reports/never-attached.yaml").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "later.yaml", &dump.replace("10:00:57", "14:00:57"));
+    let ran = gc(&["doctor", "--from", &path]);
+    says(&ran, &["WARNING slow-finalizer", "Next delete VolumeAttachment/csi-1 first: then it goes."]);
+}
+
+/// R12.10: a volume without its claim is being deleted, again and again: its data goes as soon as that succeeds.
+#[test]
+fn a_volume_without_its_claim_is_being_deleted() {
+    let ran = on("volumes.yaml", "doctor");
+    for (name, why) in [
+        ("released", "VolumeFailedDelete (9 times): persistentvolume released is still attached to node n1"),
+        ("failed", "the disk is in use"),
+    ] {
+        let finding = format!("WARNING deletion-in-progress: PersistentVolume/{name}");
+        let retain = format!("kubectl patch persistentvolumes/{name} --type=merge");
+        says(&ran, &[&finding, &format!("can't be deleted (reclaim policy Delete): {why}."), &retain]);
+        let ran = on("volumes.yaml", &format!("explain pv/{name}"));
+        says(&ran, &["with all its data", why]);
+        says_not(&ran, &["OK:"]);
+    }
+    says_not(&ran, &["PersistentVolume/free"]);
+    let ran = on("volumes.yaml", "reclaim");
+    says(&ran, &["2 objects go by themselves", "the disk is in use"]);
+}
+
+/// R9.35: only the data of a volume that has lost its claim is deleted.
+#[test]
+fn a_volume_that_nobody_claimed_loses_nothing() {
+    let ran = on("volumes.yaml", "plan pv/free --deny-effect=data-loss");
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&ran, &["its data is kept"]);
+    says_not(&ran, &["lose", "Retain"]);
+}
+
+/// R9.50: what wants no pod, or makes its pods at times, will need what they name.
+#[test]
+fn what_runs_no_pod_now_is_told_what_it_loses() {
+    let ran = on("named.yaml", "plan secret/key -n shop");
+    says(&ran, &["CronJob/nightly", "Deployment/idle", "no other pod of it can start"]);
+    says_not(&ran, &["StatefulSet"]);
+}
+
+/// R9.1: a CronJob calls its Jobs after itself and the minute.
+#[test]
+fn a_job_made_by_hand_is_not_made_again() {
+    says_not(&on("named.yaml", "plan job/by-hand -n shop"), &["again"]);
+    says(&on("named.yaml", "plan job/nightly-29630700 -n shop"), &["CronJob/nightly", "again"]);
+}
+
+#[test]
+fn what_was_not_read_may_go_by_itself() {
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "n", "uid": "m",
+        "creationTimestamp": "2026-05-01T10:00:00Z",
+        "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "j"}]}});
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "map.json", &map.to_string());
+    says(&gc(&["reclaim", "--from", &path]), &["Nothing that could be read goes by itself."]);
+    says(&gc(&["reclaim", "--assume-complete", "--from", &path]), &["Nothing goes by itself."]);
+}
+
+/// All wait for one controller, and are there for one of them.
+#[test]
+fn what_waits_for_one_controller_is_one_finding() {
+    let held = |api_version: &str, kind: &str, name: &str| {
+        json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "n", "uid": name,
+            "finalizers": ["acme.io/hold"], "deletionTimestamp": "2026-05-01T10:00:00Z"}})
+    };
+    let owned = |mut object: Value| {
+        object["metadata"]["ownerReferences"] =
+            json!([{"apiVersion": "acme.io/v1", "kind": "Store", "name": "main", "uid": "main"}]);
+        object
+    };
+    let items = [
+        owned(held("v1", "Service", "web")),
+        owned(held("apps/v1", "Deployment", "web-1")),
+        held("acme.io/v1", "Store", "main"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let dump = json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string();
+    let ran = gc(&["doctor", "--from", &write(folder.path(), "held.json", &dump)]);
+    says(&ran, &["1 error: stuck-finalizer: Store/main, Service/web and Deployment/web-1 -n n."]);
+}
+
+/// The CRD waits for its instance, which has been deleted already: its finalizer is the cause.
+#[test]
+fn an_instance_that_is_terminating_keeps_its_definition() {
+    let definition = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "challenges.acme.cert-manager.io", "uid": "crd",
+            "deletionTimestamp": "2026-05-01T10:00:00Z", "finalizers": ["customresourcecleanup.apiextensions.k8s.io"]},
+        "spec": {"group": "acme.cert-manager.io", "scope": "Namespaced",
+            "names": {"kind": "Challenge", "plural": "challenges"},
+            "versions": [{"name": "v1", "served": true, "storage": true}]},
+        "status": {"storedVersions": ["v1"], "conditions": [{"type": "Terminating", "status": "True",
+            "reason": "InstanceDeletionCheck", "message": "could not confirm zero CustomResources remaining",
+            "lastTransitionTime": "2026-05-01T14:00:00Z"}, {"type": "Established", "status": "True"}]}});
+    let challenge = json!({"apiVersion": "acme.cert-manager.io/v1", "kind": "Challenge", "metadata": {"name": "tls",
+        "namespace": "n", "uid": "tls", "deletionTimestamp": "2026-05-01T10:00:01Z",
+        "finalizers": ["finalizer.acme.cert-manager.io"]}});
+    let folder = tempfile::tempdir().unwrap();
+    let dump = |items: &[&Value]| json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string();
+    let ran = gc(&["doctor", "--from", &write(folder.path(), "both.json", &dump(&[&definition, &challenge]))]);
+    says(
+        &ran,
+        &["1 warning: slow-finalizer", "CustomResourceDefinition/challenges.acme.cert-manager.io waits for it."],
+    );
+    let ran = gc(&["doctor", "--from", &write(folder.path(), "one.json", &dump(&[&definition]))]);
+    says(&ran, &["ERROR definition-stuck"]);
+}

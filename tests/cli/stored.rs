@@ -134,7 +134,7 @@ fn a_failed_volume_says_why() {
     };
     let lives = [failed(json!({}))];
     says(&on(&lives, "plan pv/pv1 -o wide"), &[&format!("it is Failed: {said}")]);
-    says(&on(&lives, "explain pv/pv1"), &[&format!("it is Failed: {said}")]);
+    says(&on(&lives, "explain pv/pv1"), &["may delete", &format!("that fails, and is tried again: {said}")]);
     let finalizers = json!(["external-provisioner.volume.kubernetes.io/finalizer"]);
     let goes = [failed(json!({"finalizers": finalizers, "deletionTimestamp": DELETED})), at_ten()];
     for line in ["plan pv/pv1 -o wide", "explain pv/pv1", "doctor"] {

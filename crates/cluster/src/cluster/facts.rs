@@ -13,8 +13,8 @@ use gc_core::model::{
     Fact, GONE, Gap, ObjectId, RawObject, Resource, ResourceId, Snapshot, Symbol,
     effects::PolicyFacts,
     facts::{
-        AccountFacts, BOOTSTRAP_TOKEN, NodeFacts, RECLAIM_KINDS, ReclaimFacts, Setter, TRACKING, TokenFacts, has_facts,
-        may_say_why, read_facts, read_reclaim_facts, read_said, read_setters, token,
+        AccountFacts, BOOTSTRAP_TOKEN, NodeFacts, RECLAIM_KINDS, ReclaimFacts, Said, Setter, TRACKING, TokenFacts,
+        has_facts, may_say_why, read_facts, read_reclaim_facts, read_said, read_setters, token,
     },
     gaps::Gaps,
 };
@@ -217,7 +217,7 @@ fn read_now(group: &str, kind: &str, object: &Value) -> Option<Fact> {
 }
 
 /// Who set an object's finalizers, what its status says, and its facts.
-type Managed = (Vec<Setter>, Vec<String>, Option<Fact>);
+type Managed = (Vec<Setter>, Vec<Said>, Option<Fact>);
 
 /// Who set an object's finalizers, empty if the server has no managed fields for it; what its status says; and its
 /// facts, if it is whole.

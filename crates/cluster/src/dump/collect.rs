@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use gc_core::model::{
     Facts, Object, ObjectId, ResourceId, Strings, Symbol,
-    facts::{ReclaimFacts, Setter},
+    facts::{ReclaimFacts, Said, Setter},
     gap::is_metrics,
     group_of, is_owner_complaint,
 };
@@ -21,7 +21,7 @@ use super::{
 pub(super) enum Rest {
     Setters(Vec<Setter>),
     /// What the status says of why the object is not deleted.
-    Said(Vec<String>),
+    Said(Vec<Said>),
     Definition(Box<Definition>),
     Reclaim(Box<ReclaimFacts>),
 }
@@ -54,6 +54,8 @@ pub(super) struct Collector {
     pub has_projects: bool,
     /// The collector's complaints about owners in other namespaces.
     pub complaints: Vec<String>,
+    /// Of the warnings about an object, by its uid, the one that says most.
+    pub warnings: FxHashMap<Symbol, Said>,
     file: Symbol,
     document: u32,
 }
@@ -290,11 +292,18 @@ impl Collector {
     fn keep(&mut self, item: Option<usize>, object: Object, extra: Extra, setters: Option<Vec<Setter>>) {
         let index = self.objects.len() as u32;
         let known = if let Extra::Known(known) = extra { Some(*known) } else { None };
-        let Known { fact, definition, reclaim, said } = known.unwrap_or_default();
+        let Known { fact, definition, reclaim, told } = known.unwrap_or_default();
         self.facts.push(fact, &mut self.strings);
         self.rest.extend(reclaim.map(|facts| (index, Rest::Reclaim(facts))));
         self.rest.extend(definition.map(|definition| (index, Rest::Definition(definition))));
-        self.rest.extend(said.map(|said| (index, Rest::Said(said.0))));
+        let (said, warning) = told.map_or_else(Default::default, |told| (told.said, told.warning));
+        self.rest.extend((!said.is_empty()).then_some((index, Rest::Said(said))));
+        if let Some((uid, warning)) = warning {
+            let known = self.warnings.entry(self.strings.intern(&uid)).or_insert_with(|| warning.clone());
+            if warning.outweighs(known) {
+                *known = warning;
+            }
+        }
         self.rest.extend(setters.map(|setters| (index, Rest::Setters(setters))));
         let item = item.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX));
         self.places.push(CompactPlace { file: self.file, document: self.document, item });

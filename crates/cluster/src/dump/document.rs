@@ -16,8 +16,9 @@ use super::{
 use gc_core::model::{
     Fact, Strings, Symbol,
     facts::{
-        BOOTSTRAP_TOKEN, ReclaimFacts, TokenFacts, contains_said, holds_facts, holds_reclaim_facts, is_read_data,
-        is_reclaim_kind, keys_with_facts, may_have_facts, may_say_why, read_facts, read_reclaim_facts, read_said,
+        BOOTSTRAP_TOKEN, ReclaimFacts, Said, TokenFacts, contains_said, holds_facts, holds_reclaim_facts,
+        holds_warning, is_read_data, is_reclaim_kind, keys_with_facts, may_have_facts, may_say_why, read_facts,
+        read_reclaim_facts, read_said, read_warning,
     },
     group_of, is_owner_complaint,
 };
@@ -109,13 +110,18 @@ pub(super) struct Known {
     pub definition: Option<Box<Definition>>,
     /// Only if it is wanted.
     pub reclaim: Option<Box<ReclaimFacts>>,
-    /// What its status says of why it is not deleted.
-    pub said: Option<Box<Said>>,
+    /// Of most there is nothing.
+    pub told: Option<Box<Told>>,
 }
 
-/// What the status of an object says, behind one pointer: of most there is nothing.
+/// What an object tells of why it, or another one, is not deleted.
 #[derive(Debug)]
-pub(super) struct Said(pub Vec<String>);
+pub(super) struct Told {
+    /// What its status says.
+    pub said: Vec<Said>,
+    /// What an event warns of, and the uid of its object.
+    pub warning: Option<(String, Said)>,
+}
 
 impl Extra {
     /// Reads the facts, now that the kind is known; those of `reclaim` only if they are wanted.
@@ -130,14 +136,14 @@ impl Extra {
         let group = group_of(api_version);
         let fact = read_facts(group, kind, object);
         let reclaim = if reclaims { read_reclaim_facts(group, kind, object).map(Box::new) } else { None };
-        let said = read_said(group, kind, object);
-        let said = (!said.is_empty()).then(|| Box::new(Said(said)));
-        if fact.is_none() && reclaim.is_none() && said.is_none() {
+        let told = Told { said: read_said(group, kind, object), warning: read_warning(kind, object) };
+        let told = (!told.said.is_empty() || told.warning.is_some()).then(|| Box::new(told));
+        if fact.is_none() && reclaim.is_none() && told.is_none() {
             return Extra::None;
         }
         let is_definition = matches!(fact, Some(Fact::Definition(_)));
         let definition = is_definition.then(|| Definition::read(object)).flatten().map(Box::new);
-        Extra::Known(Box::new(Known { fact, definition, reclaim, said }))
+        Extra::Known(Box::new(Known { fact, definition, reclaim, told }))
     }
 }
 
@@ -245,6 +251,8 @@ enum Key {
     Facts(&'static str),
     /// Only `reclaim` reads these.
     Reclaim(&'static str),
+    /// Of events.
+    Warning(&'static str),
     Items,
     Object,
     /// The beginning of what kubectl prints on standard error, as `Error from server (Forbidden): …`.
@@ -267,7 +275,7 @@ impl Key {
             }
             key => match holds_facts(key) {
                 Some(key) => Key::Facts(key),
-                None => Key::Reclaim(holds_reclaim_facts(key)?),
+                None => holds_reclaim_facts(key).map(Key::Reclaim).or_else(|| holds_warning(key).map(Key::Warning))?,
             },
         })
     }
@@ -336,7 +344,9 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                 }
                 Some(Key::Type) => {
                     let value = text(&mut access)?;
-                    let is_read = |kind: &&str| *kind == TokenFacts::TYPE || (reclaims && *kind == BOOTSTRAP_TOKEN);
+                    let is_read = |kind: &&str| {
+                        matches!(*kind, TokenFacts::TYPE | "Warning") || (reclaims && *kind == BOOTSTRAP_TOKEN)
+                    };
                     if let Some(kind) = value.as_deref().filter(is_read) {
                         whole.insert("type".to_owned(), Value::String(kind.to_owned()));
                     }
@@ -348,7 +358,11 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                     let value = text(&mut access)?;
                     let is_status = || context.collector.strings.text(envelope.kind) == "Status";
                     if !level.in_list() || is_status() || value.as_deref().is_some_and(is_owner_complaint) {
-                        envelope.message = value;
+                        envelope.message.clone_from(&value);
+                    }
+                    let (known, _, kind) = envelope.kind_so_far(inherited, &context.collector.strings);
+                    if known && kind == "Event" || whole.contains_key("involvedObject") {
+                        whole.extend(value.map(|message| ("message".to_owned(), Value::String(message))));
                     }
                 }
                 Some(Key::Metadata) => {
@@ -386,6 +400,14 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                         whole.insert(key.to_owned(), access.next_value_seed(reader)?);
                     }
                 }
+                Some(Key::Warning(key)) => {
+                    let (known, _, kind) = envelope.kind_so_far(inherited, &context.collector.strings);
+                    if known && kind != "Event" {
+                        skip(&mut access)?;
+                    } else {
+                        whole.insert(key.to_owned(), access.next_value_seed(Capture::of(of_warning))?);
+                    }
+                }
                 Some(Key::Items) if !level.in_list() => {
                     let list = (envelope.api_version, envelope.kind);
                     if let Some(items) = envelope.items.take() {
@@ -420,6 +442,11 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
         }
         Ok(Node::Map(Box::new(envelope)))
     }
+}
+
+/// What is read of an event below its keys.
+fn of_warning(_: usize, key: &str) -> bool {
+    matches!(key, "uid" | "count" | "lastObservedTime")
 }
 
 /// The text of the next value.

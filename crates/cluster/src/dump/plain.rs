@@ -43,14 +43,18 @@ pub(super) fn build(paths: &[String], mut collected: Collector, assume_complete:
         .collect();
     let resources = served.resources();
     map(&mut collected, &resources)?;
-    let Collector { strings, objects, facts, rest, complaints, latest, manager_acted, .. } = collected;
+    let Collector { strings, objects, facts, rest, complaints, warnings, latest, manager_acted, .. } = collected;
     let mut builder = SnapshotBuilder::with_strings(Origin::Dump { paths: paths.to_vec() }, resources, strings);
     let adopted = builder.adopt(objects, facts, true);
+    let mut said_last = None;
     for (index, rest) in rest {
         let Some(id) = adopted.id(index) else { continue };
         match rest {
             Rest::Setters(setters) => builder.snapshot().facts.insert_setters(id, setters),
-            Rest::Said(said) => builder.snapshot().facts.insert_said(id, said),
+            Rest::Said(said) => {
+                said_last = said.iter().filter_map(|said| said.at).max().max(said_last);
+                builder.snapshot().facts.insert_said(id, said);
+            }
             Rest::Reclaim(facts) => builder.snapshot().facts.insert_reclaim(id, *facts),
             Rest::Definition(_) => {}
         }
@@ -59,7 +63,12 @@ pub(super) fn build(paths: &[String], mut collected: Collector, assume_complete:
         builder.list(list);
     }
     let snapshot = builder.snapshot();
-    (snapshot.told.latest, snapshot.told.manager_acted) = (latest, manager_acted);
+    (snapshot.told.latest, snapshot.told.manager_acted) = (latest.max(said_last), manager_acted);
+    for (uid, warning) in warnings {
+        if let Some(object) = snapshot.by_uid(uid) {
+            snapshot.hear(object, warning);
+        }
+    }
     for (namespace, uid) in complaints.iter().filter_map(|message| read_owner_complaint(message)) {
         if let (Some(namespace), Some(uid)) = (snapshot.strings.find(namespace), snapshot.strings.find(uid)) {
             snapshot.told.complaints.insert((namespace, uid));

@@ -65,7 +65,7 @@ codes! {
         "a finalizer blocks a deletion, and no controller is known to remove it", [Passes, Releases];
     SlowFinalizer, "slow-finalizer", Warning,
         "a finalizer blocks a deletion, and its controller seems to be running", [Releases];
-    DeletionInProgress, "deletion-in-progress", Note, "a deletion is not done yet", [];
+    DeletionInProgress, "deletion-in-progress", Warning, "a deletion is not done yet", [];
     StuckOnNotServed, "stuck-on-not-served", Error,
         "a foreground delete waits for a dependent with a reference that cannot be looked up", [Releases];
     StuckOnInvalidScope, "stuck-on-invalid-scope", Error,

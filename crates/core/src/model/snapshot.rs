@@ -20,7 +20,7 @@ use self::index::Index;
 
 use super::{
     compact::ResourceVersion,
-    facts::{Fact, Facts, VolumeFacts},
+    facts::{Fact, Facts, Said, Source, VolumeFacts},
     gap::{Gap, GapKind, GapReason},
     gaps::Gaps,
     object::{Coordinate, Object, ObjectId, RawObject, RawReference},
@@ -250,6 +250,20 @@ impl Snapshot {
     pub fn learn(&mut self, object: ObjectId, fact: Fact) {
         fact.intern_names(&mut self.strings);
         self.facts.insert(object, fact);
+    }
+
+    /// Records a warning about an object, unless its status says why it is still there: of what is Terminating, one
+    /// since its deletion; of a volume whose data is being deleted, why that fails.
+    pub fn hear(&mut self, object: ObjectId, warning: Said) {
+        let (id, resource) = (object, self.resource(object));
+        let of_volume = warning.words.starts_with("VolumeFailedDelete")
+            && self.facts.volume(id).is_some_and(VolumeFacts::is_being_deleted);
+        let is_news = self.object(id).deletion_requested().is_some_and(|deleted| warning.at >= Some(deleted));
+        let is_said = self.facts.said(id).first().is_some_and(|said| said.source == Source::Status);
+        let is_of_it = warning.tells_of_deletion() || (resource.group.as_str(), resource.kind.as_str()) != ("", "Pod");
+        if of_volume || is_news && is_of_it && !is_said {
+            self.facts.insert_said(id, vec![warning]);
+        }
     }
 
     /// Coordinates whose look-up found nothing, in no particular order.

@@ -52,7 +52,7 @@ pub enum NoteKind {
     WithoutNeeded,
     /// The last parameters of this policy go, and without them it lets everything pass (R9.45).
     PolicyLapses,
-    /// The pods of a workload name what goes: they run on, and no other can be started (R9.50).
+    /// The pods of a workload or CronJob name what goes: they run on, and no other can be started (R9.50).
     StartsNoMore,
     /// A dependent of what goes that was Terminating before, and stays so, with or without this delete.
     StaysTerminating,
@@ -124,7 +124,7 @@ impl NoteKind {
                     .to_owned()
             }
             NoteKind::StartsNoMore => {
-                "names what goes in this delete: its pods run on, and without that, no pod of it can be started again"
+                "names what goes in this delete: pods that run go on, and without that, no other pod of it can start"
                     .to_owned()
             }
             NoteKind::StaysTerminating => {

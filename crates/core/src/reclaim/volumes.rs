@@ -42,6 +42,8 @@ impl End {
 fn end(scene: &Scene<'_>, id: ObjectId, volume: &VolumeFacts, of: &VolumeUse) -> Option<End> {
     let Some(uid) = volume.claim_uid.as_deref() else { return bound_before_its_end(scene, volume, of) };
     let claim = match scene.snapshot.claim_of(id) {
+        // Its phase says so, too.
+        Presence::Unknown if volume.is_released() => return End::now("its claim is gone"),
         Presence::Unknown => return None,
         Presence::Absent => return End::now("its claim is gone"),
         Presence::Present(claim) => claim,
@@ -88,13 +90,17 @@ fn bound_before_its_end(scene: &Scene<'_>, volume: &VolumeFacts, of: &VolumeUse)
 
 fn reclaimed(scene: &Scene<'_>, id: ObjectId, volume: &VolumeFacts, of: &VolumeUse, end: End, found: &mut Found) {
     let End { why, when, doubt } = end;
+    let fails = || Some(format!("that fails, and is tried again: {}", scene.snapshot.facts.why_not_deleted(id)?.words));
+    let doubt = doubt.or_else(|| fails().filter(|_| volume.is_being_deleted()));
     let policy = volume.reclaim_policy.as_deref().unwrap_or_default();
     let mut stays = |what: &str| found.stays(id, Rule::R12_10, format!("{why}, and {what}"));
     match (policy, &volume.deleted_by) {
         ("Retain", _) => stays("its reclaim policy is Retain: it stays until somebody deletes it"),
         ("Recycle", _) if of.migrated => stays("its reclaim policy is Recycle, which its CSI driver doesn't know"),
         ("Recycle", _) => stays("its reclaim policy is Recycle: it is emptied, and becomes Available again"),
-        (VolumeFacts::DELETE, Some(VolumeDeleter::Kubernetes)) => {
+        (VolumeFacts::DELETE, Some(deleter))
+            if *deleter == VolumeDeleter::Kubernetes || *deleter == VolumeDeleter::Nobody && was_tried(volume) =>
+        {
             let why = format!("{why}, and its reclaim policy is Delete");
             found.goes(id, Reason::new(Rule::R12_10, CONTROLLER, when, why).doubted(doubt));
         }
@@ -108,6 +114,11 @@ fn reclaimed(scene: &Scene<'_>, id: ObjectId, volume: &VolumeFacts, of: &VolumeU
         (VolumeFacts::DELETE, _) => stays("nobody can delete what it is made of: its phase becomes Failed"),
         (other, _) => stays(&format!("nobody knows its reclaim policy {other:?}: its phase becomes Failed")),
     }
+}
+
+/// Whether a plugin was found that deletes a volume: those of some clouds were once a part of Kubernetes.
+fn was_tried(volume: &VolumeFacts) -> bool {
+    volume.failure.as_deref().is_some_and(|why| !why.contains("plugin"))
 }
 
 /// A volume that is deleted, and waits for nothing else than the end of its claim (`pv_protection_controller.go`).

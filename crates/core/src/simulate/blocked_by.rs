@@ -115,7 +115,12 @@ impl BlockedBy {
                         "its grace period is over, and it stays until the kubelet ends its containers".to_owned()
                     }
                     Kubelet::Late => {
-                        format!("its grace period ended long ago, and the kubelet of its node {node} has not ended it")
+                        let said = snapshot.facts.why_not_deleted(object);
+                        let said = said.map(|said| format!("; {}: {}", said.source.speaker(), said.words));
+                        let said = said.unwrap_or_default();
+                        format!(
+                            "its grace period ended long ago, and the kubelet of its node {node} has not ended it{said}"
+                        )
                     }
                     Kubelet::Unknown => "in its grace period; its node is not known".to_owned(),
                     Kubelet::Silent => {
@@ -198,12 +203,12 @@ impl BlockedBy {
     }
 }
 
-/// `; its controller says: …`, for the first finalizer of a Terminating object that is not the collector's, if its
-/// status says why it is not deleted.
+/// `; its controller says: …`, or who else says so and when, for the first finalizer of a Terminating object that is
+/// not the collector's, if something says why it is not deleted.
 pub fn says_why(snapshot: &Snapshot, object: ObjectId, finalizer: Symbol) -> Option<String> {
     let said = snapshot.facts.why_not_deleted(object)?;
     let mut finalizers = snapshot.object(object).finalizers.iter().filter(|of| !of.is_collectors_finalizer());
-    (finalizers.next() == Some(&finalizer)).then(|| format!("; its controller says: {said}"))
+    (finalizers.next() == Some(&finalizer)).then(|| format!("; {}: {}", said.source.speaker(), said.words))
 }
 
 /// The CRD whose conversion webhook fails, by the index of the gap.

@@ -161,11 +161,11 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             }
         };
         for (object, recreation) in path.into_iter().rev() {
-            // How many pods it wants matters only if one that stays makes them.
+            // How many pods it wants, or whether it has finished, matters only if one that stays makes them.
             if let Some(controller) =
                 self.controller_of(object).filter(|_| found.is_some() && self.is(object, "", "Pod"))
-                && self.context.snapshot.facts.workload(controller).is_none()
-                && self.has_replicas(controller)
+                && self.context.snapshot.facts.get(controller).is_none()
+                && (self.has_replicas(controller) || self.is(controller, "batch", "Job"))
             {
                 self.context.lacks(|needs| needs.facts.insert(controller));
             }
@@ -343,6 +343,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             ("", "Pod", "apps", "DaemonSet") if self.end.is_stuck(object) && !self.is_ended(object) => return None,
             ("", "Pod", "apps", "DaemonSet") if self.is_without_node(object) => return None,
             ("", "Pod", "batch", "Job") if self.makes_no_more(object, controller) => return None,
+            ("batch", "Job", "batch", "CronJob") if !self.is_scheduled(object, controller) => return None,
             ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
             | ("", "Pod", "", "ReplicationController") => match self.made_again(object, controller)? {
                 // What it adopts may be enough.
@@ -472,6 +473,14 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             (resource.group.as_str(), resource.kind.as_str()),
             ("apps", "ReplicaSet" | "StatefulSet" | "DaemonSet") | ("", "ReplicationController")
         )
+    }
+
+    /// Whether a CronJob may have made a Job: it calls them after itself and the minute, or once the second
+    /// (kubernetes/kubernetes pkg/controller/cronjob/utils.go: getJobName). It makes none that somebody else has made.
+    fn is_scheduled(&self, job: ObjectId, cron_job: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let number = snapshot.name(job).strip_prefix(snapshot.name(cron_job)).and_then(|rest| rest.strip_prefix('-'));
+        number.is_some_and(|number| number.len() >= 8 && number.bytes().all(|byte| byte.is_ascii_digit()))
     }
 
     /// Whether a Job has finished, is suspended, or fails because its pod is deleted, or that pod's index does.

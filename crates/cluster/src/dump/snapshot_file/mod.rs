@@ -17,8 +17,8 @@
 //! all, or why it failed (`failure`); `absent` are coordinates that a look-up found empty. Fields of objects are named
 //! as in `metadata`; `facts` contain a [`Fact`](gc_core::model::Fact), and `setters` who set the finalizers
 //! ([`Setter`](gc_core::model::facts::Setter)), if read. Their times are in Unix seconds. `said` is what the status of
-//! an object says of why it is not deleted. `resource` names the resource of an object if its apiVersion and kind are
-//! ambiguous.
+//! an object, or an event, says of why it is not deleted. `resource` names the resource of an object if its apiVersion
+//! and kind are ambiguous.
 
 mod read;
 mod write;

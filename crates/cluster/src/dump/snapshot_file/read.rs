@@ -18,7 +18,8 @@ use crate::dump::{
 };
 use gc_core::model::{
     self, Coordinate, Facts, Gap, ListRecord, Mapping, Object, Resource, ResourceId, Resources, ServerVersion,
-    Snapshot, SnapshotBuilder, Strings, Symbol, facts::Setter,
+    Snapshot, SnapshotBuilder, Strings, Symbol,
+    facts::{Said, Setter},
 };
 
 /// Restores the snapshot in a text with this apiVersion, which begins with `kubectl-gc/`.
@@ -92,7 +93,7 @@ struct Objects {
     facts: Facts,
     /// By index of the object.
     setters: Vec<(u32, Vec<Setter>)>,
-    said: Vec<(u32, Vec<String>)>,
+    said: Vec<(u32, Vec<Said>)>,
 }
 
 /// What names the resource of an object: apiVersion, kind, and the resource itself where these don't.

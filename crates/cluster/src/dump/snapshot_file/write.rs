@@ -14,7 +14,11 @@ use super::{API_VERSION, KIND, List, LookedUp, Origin, Pairs, Time};
 use crate::dump::DumpError;
 use gc_core::{
     document::Named,
-    model::{Coordinate, Fact, Mapping, Object, ObjectId, Reference, Snapshot, effects::TRACKING_ID, facts::Setter},
+    model::{
+        Coordinate, Fact, Mapping, Object, ObjectId, Reference, Snapshot,
+        effects::TRACKING_ID,
+        facts::{Said, Setter},
+    },
 };
 
 /// Writes a snapshot in the format of [`read`](crate::dump::read). Equal snapshots give equal bytes.
@@ -119,8 +123,8 @@ struct Line<'a> {
     facts: Option<&'a Fact>,
     #[serde(skip_serializing_if = "Option::is_none")]
     setters: Option<&'a [Setter]>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    said: &'a [String],
+    #[serde(skip_serializing_if = "<[Said]>::is_empty")]
+    said: &'a [Said],
 }
 
 fn has_no_pairs(pairs: &Pairs<&str>) -> bool {

@@ -311,12 +311,23 @@ fn fact() -> impl Strategy<Value = Fact> {
     ]
 }
 
+fn said() -> impl Strategy<Value = facts::Said> {
+    use facts::Source::{Before, Event, Status, Untimed};
+    let source = prop_oneof![Just(Status), Just(Untimed), Just(Before), Just(Event)];
+    (short(), source, any::<bool>(), any::<Option<i64>>()).prop_map(|(words, source, is_error, at)| facts::Said {
+        words,
+        source,
+        is_error,
+        at,
+    })
+}
+
 prop_compose! {
     fn snapshot()(
         resources in vec(resource(), 1..6),
         preferred in vec((short(), short()), 0..3),
         objects in vec((any::<prop::sample::Index>(), object_of(), option::of(fact()), option::of(vec(setter(),
-            0..2))), 0..8),
+            0..2)), vec(said(), 0..2)), 0..8),
         lists in vec((any::<prop::sample::Index>(), option::of(short()), short(), option::of(short())), 0..4),
         absent in vec((any::<prop::sample::Index>(), short(), short(), any::<bool>()), 0..3),
         gaps in vec((short(), option::of(short()), short()), 0..3),
@@ -333,7 +344,7 @@ prop_compose! {
             false => Origin::Dump { paths: vec!["-".into(), "a\nb".into()] },
         };
         let mut builder = SnapshotBuilder::new(origin, resources);
-        for (index, raw, fact, setters) in &objects {
+        for (index, raw, fact, setters, said) in &objects {
             let id = builder.add(*index.get(&ids), raw);
             if let Some(fact) = fact {
                 builder.snapshot().facts.insert(id, fact.clone());
@@ -341,6 +352,7 @@ prop_compose! {
             if let Some(setters) = setters {
                 builder.snapshot().facts.insert_setters(id, setters.clone());
             }
+            builder.snapshot().facts.insert_said(id, said.clone());
         }
         for (index, namespace, resource_version, failure) in lists {
             builder.list(ListRecord { resource: *index.get(&ids), namespace, resource_version,
@@ -384,6 +396,7 @@ proptest! {
             prop_assert_eq!(snapshot.text(object.name), back.text(other.name));
             prop_assert_eq!(snapshot.facts.get(id), back.facts.get(id));
             prop_assert_eq!(snapshot.facts.setters(id), back.facts.setters(id));
+            prop_assert_eq!(snapshot.facts.said(id), back.facts.said(id));
         }
     }
 

@@ -79,6 +79,30 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
     }));
 }
 
+/// Finds volumes without their claim whose data is being deleted, which fails. They are no longer anybody's, but their
+/// data goes as soon as it can.
+pub(super) fn gather_volumes(case: &Case<'_>, concern: &Concern, findings: &mut FindingsBuilder) {
+    let (snapshot, commands) = (case.snapshot(), case.commands());
+    let volumes = case.stage.built_in.volumes.map_or(&[][..], |volumes| case.stage.of_resource(volumes));
+    for id in volumes.iter().copied().filter(|id| concern.includes(*id) && !snapshot.object(*id).terminating()) {
+        let Some(volume) = snapshot.facts.volume(id).filter(|volume| volume.is_being_deleted()) else { continue };
+        let Some(said) = snapshot.facts.why_not_deleted(id) else { continue };
+        let (phase, words) = (volume.phase.as_deref().unwrap_or_default(), &said.words);
+        let consequence = "That is tried again and again: once it succeeds, the volume is gone with all its data.";
+        let keep = keep_volumes(case, std::iter::once(id));
+        let look = Remedy::new("see its events", commands.about("describe", id));
+        findings.findings.push(Finding {
+            message: format!(
+                "{phase}: its claim is gone, and its data can't be deleted (reclaim policy Delete): {words}."
+            ),
+            consequence: consequence.to_owned(),
+            remedies: keep.into_iter().chain([look]).collect(),
+            objects: vec![id],
+            ..Finding::of(Code::DeletionInProgress, format!("volume {words}"))
+        });
+    }
+}
+
 /// Whether a pod has finished, and nobody is known to delete it.
 fn stays(case: &Case<'_>, pod: ObjectId) -> bool {
     case.snapshot().facts.has_finished(pod) && case.projection.state(pod) == State::Stuck

@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     model::{ObjectId, Symbol},
     server::OwnDelete,
+    simulate::LATE,
     wording::{age, count},
 };
 
@@ -85,6 +86,24 @@ pub(super) fn waiting_in_the_foreground(case: &Case<'_>, waiting: &[ObjectId]) -
 /// Whether a controller may still be working on the delete of an object: on a live cluster, during its first minute.
 pub(in crate::doctor) fn may_be_at_work(case: &Case<'_>, id: ObjectId) -> bool {
     case.live && !case.has_been_terminating(id, AT_WORK)
+}
+
+/// Whether an error is said of one of these objects since it was deleted, which its controller tries again and again to
+/// get over.
+pub(super) fn fails(case: &Case<'_>, objects: &[ObjectId]) -> bool {
+    objects.iter().any(|id| {
+        let said = case.snapshot().facts.why_not_deleted(*id);
+        said.is_some_and(|said| said.is_error && said.source.is_of_deletion()) && case.has_been_terminating(*id, LATE)
+    })
+}
+
+/// A text that begins a sentence, or not.
+pub(super) fn sentence(text: &str, begins: bool) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if begins => first.to_uppercase().collect::<String>() + letters.as_str(),
+        _ => text.to_owned(),
+    }
 }
 
 /// How long the first of some objects has been terminating: ` for 12d`; or since when, if a dump has nothing later:

@@ -36,7 +36,9 @@ use crate::{
     wording::{count, each_once, thousands},
 };
 
-use super::concern::{Concern, it, may_be_at_work, objects, since, waiting_for, waiting_in_the_foreground, waits};
+use super::concern::{
+    Concern, fails, it, may_be_at_work, objects, sentence, since, waiting_for, waiting_in_the_foreground, waits,
+};
 
 /// At most this many finalizers are named in a sentence.
 const NAMED: usize = 8;
@@ -44,8 +46,8 @@ const NAMED: usize = 8;
 /// A finalizer that blocks an object, and who should remove it.
 type Hold = (Symbol, Arc<FinalizerController>);
 
-/// The finalizers that block objects, and the kind of these if it is Kubernetes' own, or something is known of that:
-/// what removes it, or who uses them. Of others, one controller is the cause, whatever their kinds.
+/// The finalizers that block objects, and the kind of these if something is known of that: what removes it, or who uses
+/// them. Of others, one controller is the cause, whatever their kinds.
 type Group = (Option<ResourceId>, Vec<Hold>);
 
 /// Finds terminating objects with a finalizer that no running controller is known to remove. `causes` are the objects
@@ -67,7 +69,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, causes: &[(ObjectId, St
             known_finalizer(finalizer, &kind.group, &kind.kind).is_some()
                 || known_users(finalizer, &kind.kind).next().is_some()
         };
-        let kind = (kind.is_kubernetes() || holds.iter().any(is_known)).then_some(object.resource);
+        let kind = holds.iter().any(is_known).then_some(object.resource);
         groups.entry((kind, holds)).or_default().push(id);
     }
     for ((kind, holds), objects) in groups {
@@ -133,8 +135,8 @@ fn finding(
         let is_known = controller.name.is_some() && !controller.is_away();
         matches!(controller.liveness, Liveness::Alive(_)) || is_known && controller.paused.is_none()
     };
-    let fails = |user: &ObjectId| snapshot.facts.why_not_taken(*user).is_some();
-    let all_expected = holds.iter().all(expected) && !users.found.values().flatten().any(fails);
+    let cannot_be_taken = |user: &ObjectId| snapshot.facts.why_not_taken(*user).is_some();
+    let all_expected = holds.iter().all(expected) && !users.found.values().flatten().any(cannot_be_taken);
     // These are only reported if they take long.
     if all_expected {
         let (slow, at_work): (Vec<ObjectId>, Vec<ObjectId>) =
@@ -145,6 +147,9 @@ fn finding(
     if objects.is_empty() {
         return None;
     }
+    // The owners come first: the others are there for them.
+    let uids: FxHashSet<Symbol> = objects.iter().map(|id| snapshot.object(*id).uid).collect();
+    objects.sort_by_key(|id| snapshot.object(*id).owners.iter().any(|owner| uids.contains(&owner.uid)));
     let related = waiting_for(case, &objects);
     // The controller may be running where it could not be seen.
     let unseen = |controller: &FinalizerController| {
@@ -237,7 +242,12 @@ fn finding(
         severity: match code {
             // It takes its time.
             Code::SlowFinalizer
-                if !is_unseen && !is_refused && lacks(holds).is_none() && users.to_delete(case).is_empty() =>
+                if !is_unseen
+                    && !is_refused
+                    && lacks(holds).is_none()
+                    && users.to_delete(case).is_empty()
+                    && !related.iter().any(|id| snapshot.facts.definition(*id).is_some())
+                    && !fails(case, &objects) =>
             {
                 Severity::Note
             }
@@ -275,7 +285,8 @@ fn message(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId])
     describe.extend((holds.len() > NAMED).then(|| format!("{} more", thousands(holds.len() - NAMED))));
     let finalizers = if holds.len() == 1 { "the finalizer" } else { "the finalizers" };
     let runs = holds.iter().any(|(_, controller)| matches!(controller.liveness, Liveness::Alive(_)));
-    let why = why(case, holds, users, objects).or_else(|| below(case, objects).filter(|_| runs));
+    let before = || objects.iter().find_map(|id| quote(case, holds, objects, *id, false));
+    let why = why(case, holds, users, objects).or_else(|| below(case, objects).filter(|_| runs)).or_else(before);
     let why = why.map(|why| format!(" {why}")).unwrap_or_default();
     format!("Terminating{}, blocked by {finalizers} {}.{why}", since(case, objects), describe.join(" and "))
 }
@@ -308,16 +319,22 @@ fn why(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId]) -> 
             let taken = users.iter().all(|user| case.snapshot().facts.is_being_taken(*user));
             let until = if taken { " until that is ready to use" } else { "" };
             let said = users.iter().find_map(|user| case.snapshot().facts.why_not_deleted(*user));
-            let said = said.map(|said| format!(", whose controller says: {said}")).unwrap_or_default();
+            let said = said.map(|said| format!(", whose controller says: {}", said.words)).unwrap_or_default();
             return Some(format!("{} is in use by {}{until}{said}.", whose(*id), case.names(users, Some(*id))));
         }
-        // A pause is told already.
-        let said =
-            case.snapshot().facts.why_not_deleted(*id).filter(|_| !holds.iter().any(|it| it.1.paused.is_some()))?;
-        let of = if objects.len() == 1 { String::new() } else { format!(" of {}", whose(*id)) };
-        Some(format!("Its controller says{of}: {said}."))
+        quote(case, holds, objects, *id, true)
     });
     why.or_else(naming)
+}
+
+/// What is said of an object since its deletion; or what was said before, which is no reason for that. A sentence.
+fn quote(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId], id: ObjectId, is_reason: bool) -> Option<String> {
+    // A pause is told already.
+    let is_paused = holds.iter().any(|(_, controller)| controller.paused.is_some());
+    let said = case.snapshot().facts.why_not_deleted(id).filter(|_| !is_paused)?;
+    let of = if objects.len() == 1 { String::new() } else { format!("Of {}, ", case.name(id, Some(objects[0]))) };
+    let quote = format!("{of}{}: {}.", said.source.speaker(), said.words);
+    (said.source.is_of_deletion() == is_reason).then(|| sentence(&quote, true))
 }
 
 /// What a controller may need that doesn't exist (R9.47).
@@ -354,7 +371,10 @@ impl Users {
         let lives = |user: &ObjectId| !case.snapshot().object(*user).terminating();
         let mut users = Users { perhaps: sorted(naming.filter(lives)), ..Users::default() };
         for (id, (finalizer, _)) in objects.iter().flat_map(|id| holds.iter().map(move |hold| (*id, hold))) {
-            let keepers = case.stage.users_that_keep(id, *finalizer);
+            let mut keepers = case.stage.users_that_keep(id, *finalizer);
+            if keepers.how.is_some_and(|how| how.only_living) {
+                keepers.found.retain(lives);
+            }
             if keepers.how.is_some_and(|how| how.need_it) {
                 users.needing.entry(id).or_default().extend(&keepers.found);
             }
@@ -572,8 +592,10 @@ fn remedies(
     let needed: Vec<ObjectId> = objects.iter().copied().filter(|id| !users.needing(*id).is_empty()).collect();
     let back_up = needed.iter().filter_map(|id| commands.get(*id));
     remedies.push(Remedy::new(format!("back {} up", it(&needed)), back_up));
-    if code == Code::SlowFinalizer && needed.is_empty() {
-        let look = objects.iter().take(1).filter_map(|id| commands.get(*id));
+    let is_quoted = objects.iter().any(|id| snapshot.facts.why_not_deleted(*id).is_some());
+    let is_known = !users.to_delete(case).is_empty() || is_quoted && controllers_say(case, holds).is_some();
+    if code == Code::SlowFinalizer && needed.is_empty() && !is_known {
+        let look = objects.iter().take(1).filter_map(|id| commands.about("describe", *id));
         remedies.push(Remedy::new("check the object's status and its controller", look));
     }
     let mut first = users.to_delete(case);

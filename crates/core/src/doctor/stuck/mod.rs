@@ -24,6 +24,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     immune::gather(case, &concern, &roots, findings);
     pods::gather(case, &concern, findings);
     claims::gather(case, &concern, findings);
+    claims::gather_volumes(case, &concern, findings);
     unwatched::gather(case, &concern, &roots, findings);
     finalizers::gather(case, &concern, &causes, findings);
     namespaces::gather(case, &roots, findings);

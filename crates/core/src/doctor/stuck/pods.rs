@@ -13,7 +13,7 @@ use crate::{
     wording::age,
 };
 
-use super::concern::{Concern, waiting_for, waits};
+use super::concern::{Concern, sentence, waiting_for, waits};
 
 /// Finds terminating pods past their grace period whose kubelet doesn't exist or doesn't report, or is late.
 pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut FindingsBuilder) {
@@ -51,7 +51,9 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
         let runs = matches!(seen, Liveness::Alive(_));
         groups.entry((node, why, collected, runs)).or_default().push(id);
     }
-    for ((node, message, collected, runs), objects) in groups {
+    for ((node, mut message, collected, runs), objects) in groups {
+        let said = objects.iter().find_map(|id| snapshot.facts.why_not_deleted(*id));
+        message.extend(said.map(|said| format!(" {}: {}.", sentence(said.source.speaker(), true), said.words)));
         findings.explain(finding(case, &node, message, collected, runs, objects));
     }
 }

@@ -20,7 +20,7 @@ use crate::{
 };
 
 use super::{
-    concern::{it, since},
+    concern::{fails, it, sentence, since},
     pods::look,
 };
 
@@ -125,7 +125,9 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             false if taken => " to be ready to use",
             false => "",
         };
-        reasons.push(format!("it waits for {}{until}", case.names(progress.waits_for, Some(first))));
+        let said = progress.waits_for.iter().find_map(|id| snapshot.facts.why_not_deleted(*id));
+        let said = said.map(|said| format!(", whose controller says: {}", said.words)).unwrap_or_default();
+        reasons.push(format!("it waits for {}{until}{said}", case.names(progress.waits_for, Some(first))));
     }
     if reasons.is_empty() {
         reasons.push("the API server or the collector is about to remove it".to_owned());
@@ -173,6 +175,12 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let is_tried = !asked.is_empty() || hangs.is_some() && own.is_some() && !is_claim;
     let try_it = try_it.filter(|_| is_tried).map(|command| command.arg("--dry-run=server"));
     let try_it = Remedy::new("see whether the API server refuses that; nothing is changed", try_it);
+    // What can't be attached because its volume is being deleted never goes by itself.
+    let is_idle = |id: &ObjectId| !snapshot.object(*id).terminating() && snapshot.facts.why_not_deleted(*id).is_some();
+    let first_to_go: Vec<ObjectId> = progress.waits_for.iter().copied().filter(is_idle).collect();
+    let delete = first_to_go.iter().take(NAMED).filter_map(|id| case.commands().plan(*id));
+    let named = case.names(&first_to_go, Some(first));
+    let delete = Remedy::new(format!("delete {named} first: then it goes. See what that takes along"), delete);
     let lacks_manager = case.lacks_manager_for(finalizers.iter().copied());
     Finding {
         message: format!(
@@ -180,7 +188,11 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             since(case, &objects),
             sentence(&reasons.join("; "), whose.is_empty())
         ),
-        severity: if asked.is_empty() && state != State::Stuck { Severity::Note } else { Severity::Warning },
+        severity: if asked.is_empty() && state != State::Stuck && !fails(case, &objects) {
+            Severity::Note
+        } else {
+            Severity::Warning
+        },
         remedies: {
             let start = lacks_manager.iter().map(|_| start_manager(case));
             let pods = snapshot.facts.pod(first).and_then(|facts| facts.node.as_deref()).filter(|_| hangs.is_some());
@@ -191,7 +203,11 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             let again = case.commands().delete(&objects, "background", &[]).into_iter();
             let again = again.filter(|_| hangs.is_some() && is_foreground);
             let again = Remedy::new("delete it again in the background: then it waits for no dependent", again);
-            start.chain(node).chain([users, again, try_it]).filter(|remedy| !remedy.commands.is_empty()).collect()
+            start
+                .chain(node)
+                .chain([delete, users, again, try_it])
+                .filter(|remedy| !remedy.commands.is_empty())
+                .collect()
         },
         consequence: match state {
             State::Waiting | State::Unknown if let Some(hangs) = &hangs => format!(
@@ -217,14 +233,5 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
         objects,
         related,
         ..Finding::of(Code::DeletionInProgress, cause)
-    }
-}
-
-/// A text that begins a sentence, or not.
-fn sentence(text: &str, begins: bool) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) if begins => first.to_uppercase().collect::<String>() + letters.as_str(),
-        _ => text.to_owned(),
     }
 }

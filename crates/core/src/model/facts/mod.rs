@@ -41,7 +41,7 @@ pub use running::{
     AccountFacts, Asked, BudgetFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, LimitRangeFacts, NodeFacts,
     NotReady, PodFacts, QuotaFacts, Required, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
 };
-pub use said::{contains_said, may_say_why, read_said};
+pub use said::{Said, Source, contains_said, holds_warning, may_say_why, read_said, read_warning};
 pub use selector::{LabelRequirement, LabelSelector, SelectorFault};
 pub use serving::{
     ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts, ResourceClaimFacts, ServiceCidrFacts,
@@ -156,7 +156,7 @@ impl Fact {
 #[derive(Clone, Debug, Default)]
 struct Told {
     setters: Option<Box<[Setter]>>,
-    said: Box<[String]>,
+    said: Box<[Said]>,
 }
 
 /// Readers of the facts of an object, one for each kind.
@@ -289,23 +289,28 @@ impl Facts {
     }
 
     /// Records what a Terminating object's status says of why it is not deleted.
-    pub fn insert_said(&mut self, object: ObjectId, said: Vec<String>) {
+    pub fn insert_said(&mut self, object: ObjectId, said: Vec<Said>) {
         if !said.is_empty() || self.told.contains_key(&object) {
             self.told.entry(object).or_default().said = said.into();
         }
     }
 
-    /// What a Terminating object's status says of why it is not deleted, as far as it was read.
-    pub fn said(&self, object: ObjectId) -> &[String] {
+    /// What is said of why a Terminating object is not deleted, as far as it was read.
+    pub fn said(&self, object: ObjectId) -> &[Said] {
         self.told.get(&object).map_or(&[], |told| &*told.said)
     }
 
-    /// What an object's controller says of why it is not deleted, as far as it was read.
-    pub fn why_not_deleted(&self, object: ObjectId) -> Option<String> {
-        let said = self.said(object).join("; ");
-        let failure = || self.volume(object)?.failure.as_deref().map(str::to_owned);
-        let not_taken = || self.why_not_taken(object).map(said::in_one_line);
-        Some(said).filter(|said| !said.is_empty()).or_else(failure).or_else(not_taken)
+    /// What an object's controller says of why it is not deleted, as far as it was read: all in one.
+    pub fn why_not_deleted(&self, object: ObjectId) -> Option<Said> {
+        let of_facts = |source, words: &str| Said { words: words.to_owned(), source, is_error: true, at: None };
+        let said = self.said(object).iter().cloned().reduce(|said, more| Said {
+            words: format!("{}; {}", said.words, more.words),
+            is_error: said.is_error || more.is_error,
+            ..said
+        });
+        let failure = || self.volume(object)?.failure.as_deref().map(|why| of_facts(Source::Status, why));
+        let not_taken = || self.why_not_taken(object).map(|why| of_facts(Source::Untimed, &said::in_one_line(why)));
+        said.or_else(failure).or_else(not_taken)
     }
 
     /// Records what decides when the cluster removes an object by itself.

@@ -32,7 +32,7 @@ const KINDS: [(&str, &[&str]); 17] = [
     ("apiextensions.k8s.io", &["CustomResourceDefinition"]),
     ("apiregistration.k8s.io", &["APIService"]),
     ("apps", &["Deployment", "StatefulSet", "ReplicaSet", "DaemonSet"]),
-    ("batch", &["Job"]),
+    ("batch", &["Job", "CronJob"]),
     ("coordination.k8s.io", &["Lease"]),
     ("discovery.k8s.io", &["EndpointSlice"]),
     ("networking.k8s.io", &["ServiceCIDR"]),
@@ -112,6 +112,7 @@ pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &
             |depth, key| depth > 0 || WRITTEN.contains(&key) || ALSO_READ.contains(&key)
         }
         ("batch", "Job", "spec") => |depth, key| depth > 0 || key != "template",
+        ("batch", "CronJob", "spec") => |depth, key| depth > 0 || key == "jobTemplate",
         ("apiextensions.k8s.io", "CustomResourceDefinition", "spec") => |_, key| key != "schema",
         _ => return None,
     })
@@ -326,6 +327,10 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let default = WorkloadFacts { misscheduled, unattended, asks, ..WorkloadFacts::default() };
             Fact::Workload(WorkloadFacts { wanted, ready, selector, limits, requires, deletes_files, ..default })
         }
+        ("batch", "CronJob") => Fact::Workload(WorkloadFacts {
+            requires: required_by_pods(Whole(at(object.0, &["spec", "jobTemplate"])?), kind),
+            ..WorkloadFacts::default()
+        }),
         ("batch", "Job") => {
             let managed_by = object.name(&["spec", "managedBy"]).filter(|name| name != JobFacts::BUILT_IN);
             let over = |condition: &Value| {

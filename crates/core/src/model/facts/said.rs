@@ -1,12 +1,76 @@
-//! What an object's status says of why it is not deleted yet, in its controller's own words.
+//! What an object's status, and events about it, say of why it is not deleted yet, in its controller's own words.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{read::kind_has_facts, values::unix_seconds};
 
-/// At most this many conditions are quoted, and so many characters of each.
+/// At most this many conditions are quoted. Of a longer message, so many characters are kept at its beginning and at
+/// its end: what wraps an error says what failed first, and why last.
 const QUOTED: usize = 2;
-const LONGEST: usize = 200;
+const BEGINNING: usize = 140;
+const END: usize = 200;
+
+/// What is said of an object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "ReadSaid")]
+pub struct Said {
+    pub words: String,
+    pub source: Source,
+    /// Whether it is an error.
+    #[serde(rename = "error")]
+    pub is_error: bool,
+    /// When it was said, in Unix seconds, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<i64>,
+}
+
+/// Where that is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Source {
+    /// In the status: about the deletion, or since then.
+    Status,
+    /// In the status; whether it was said before the deletion is not known.
+    Untimed,
+    /// In the status, before the deletion.
+    Before,
+    /// In an event since the deletion.
+    Event,
+}
+
+impl Source {
+    /// Who says it, and when, before a colon.
+    pub fn speaker(self) -> &'static str {
+        match self {
+            Source::Status => "its controller says",
+            Source::Untimed => "its controller says, perhaps since before the delete",
+            Source::Before => "before the delete, its controller said",
+            Source::Event => "an Event about it says",
+        }
+    }
+
+    /// Whether it was said because of the deletion.
+    pub fn is_of_deletion(self) -> bool {
+        matches!(self, Source::Status | Source::Event)
+    }
+}
+
+/// As older files have it, too.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ReadSaid {
+    Words(String),
+    Said { words: String, source: Source, error: bool, at: Option<i64> },
+}
+
+impl From<ReadSaid> for Said {
+    fn from(read: ReadSaid) -> Said {
+        match read {
+            ReadSaid::Words(words) => Said { words, source: Source::Status, is_error: false, at: None },
+            ReadSaid::Said { words, source, error, at } => Said { words, source, is_error: error, at },
+        }
+    }
+}
 
 /// Where a status tells an error besides its conditions: of VolumeAttachments (storage.k8s.io/v1), of kapp's Apps, and
 /// of others.
@@ -31,21 +95,23 @@ const TROUBLE: [&str; 14] = [
     "ack.recoverable",
     "ack.terminal",
 ];
+/// What is in reasons that something prevents a deletion.
+const REFUSED: [&str; 3] = ["NotEmpty", "InUse", "HasDependents"];
 /// How the types of conditions end that are as they should be if they are true.
 const WELL: [&str; 6] = ["Ready", "Available", "Succeeded", "Healthy", "Completed", "Synced"];
 
 /// Which keys of `status` [`read_said`] needs at each depth.
 pub fn contains_said(depth: usize, key: &str) -> bool {
     match depth {
-        0 => matches!(key, "conditions" | "message" | "phase" | "state") || ERRORS.contains(&key),
-        _ => matches!(key, "type" | "status" | "reason" | "message" | "lastTransitionTime"),
+        0 => matches!(key, "conditions" | "v1beta2" | "message" | "phase" | "state") || ERRORS.contains(&key),
+        _ => matches!(key, "conditions" | "type" | "status" | "reason" | "message" | "lastTransitionTime" | "time"),
     }
 }
 
 /// Whether the status of objects of a kind may say why they are not deleted: those of Kubernetes' own kinds with facts
 /// are understood, and read as these.
 pub fn may_say_why(group: &str, kind: &str) -> bool {
-    group.contains('.') && !kind_has_facts(group, kind)
+    group.contains('.') && !kind_has_facts(group, kind) || kind == "VolumeSnapshotContent"
 }
 
 fn tells_of_trouble(text: &str) -> bool {
@@ -74,58 +140,136 @@ fn is_about_deletion(kind: &str) -> bool {
 /// What the status of a Terminating object says of why it is not deleted: a failed detachment, conditions about the
 /// deletion, and conditions of trouble; else its error or message. What changed since the object was deleted comes
 /// first, and says enough.
-pub fn read_said(group: &str, kind: &str, object: &Value) -> Vec<String> {
-    let seconds = |time: &Value| time.as_i64().or_else(|| unix_seconds(time.as_str()?));
+pub fn read_said(group: &str, kind: &str, object: &Value) -> Vec<Said> {
     // `Value::pointer` takes memory, and this is asked of every object.
     let deleted = || object.get("metadata")?.get("deletionTimestamp").and_then(seconds);
     // One that can't attach a volume that is being deleted is not deleted itself.
     let attaches = || (kind == "VolumeAttachment").then_some(0);
     let deleted = may_say_why(group, kind).then(|| deleted().or_else(attaches)).flatten();
     let (Some(deleted), Some(status)) = (deleted, object.get("status")) else { return Vec::new() };
-    let told = |key: &str| {
-        let text = status.get(key).and_then(|told| told.as_str().or_else(|| told.get("message")?.as_str()));
-        text.map(in_one_line).filter(|text| !text.is_empty())
+    let source = |at: Option<i64>| match at {
+        Some(at) if at < deleted => Source::Before,
+        Some(_) => Source::Status,
+        None => Source::Untimed,
     };
-    if let Some(message) = told(ERRORS[0]).or_else(|| told(ERRORS[1])) {
-        return vec![message];
+    let told = |key: &str| {
+        let told = status.get(key)?;
+        let words = in_one_line(told.as_str().or_else(|| told.get("message")?.as_str())?);
+        let at = told.get("time").and_then(seconds);
+        let source = if ERRORS[..2].contains(&key) { Source::Status } else { source(at) };
+        (!words.is_empty()).then_some(Said { words, source, is_error: true, at })
+    };
+    if let Some(error) = told(ERRORS[0]).or_else(|| told(ERRORS[1])) {
+        return vec![error];
     }
-    let conditions = status.get("conditions").and_then(Value::as_array);
-    let mut said: Vec<(u8, String)> = Vec::new();
-    for condition in conditions.into_iter().flatten() {
+    let lists = [status.get("conditions"), status.get("v1beta2").and_then(|newer| newer.get("conditions"))];
+    let mut said: Vec<(u8, Said)> = Vec::new();
+    for condition in lists.into_iter().flatten().filter_map(Value::as_array).flatten() {
         let text = |key: &str| in_one_line(condition.get(key).and_then(Value::as_str).unwrap_or_default());
         let (kind, status, reason, message) = (text("type"), text("status"), text("reason"), text("message"));
-        let is_news = condition.get("lastTransitionTime").and_then(seconds).is_some_and(|time| time >= deleted);
         let says_nothing = message.is_empty() && matches!(reason.as_str(), "" | "Deleting" | "Terminating");
         if says_nothing || !is_cause(&kind, &status) {
             continue;
         }
-        let rank = if is_about_deletion(&kind) { 0 } else { 1 + u8::from(!is_news) };
+        let at = condition.get("lastTransitionTime").and_then(seconds);
+        let of_type = is_about_deletion(&kind);
         let mut words = if status.is_empty() { kind } else { format!("{kind} is {status}") };
         let more = [&reason, &message].into_iter().filter(|text| !text.is_empty());
         more.for_each(|text| words = format!("{words}: {text}"));
-        said.push((rank, in_one_line(&words)));
+        let is_refused = REFUSED.iter().any(|word| words.contains(word));
+        let is_error = tells_of_trouble(&words) || is_refused;
+        // A deletion can't fail before it has begun.
+        let of_deletion = is_refused || words.to_ascii_lowercase().contains("delet");
+        let (rank, source) = match source(at) {
+            _ if of_type => (0, Source::Status),
+            Source::Status => (1, Source::Status),
+            Source::Untimed if of_deletion => (1, Source::Status),
+            source => (2, source),
+        };
+        said.push((rank, Said { words, source, is_error, at }));
     }
     said.sort_by_key(|(rank, _)| *rank);
     let is_old = |rank: u8| rank == 2;
     let only_old = said.first().is_some_and(|(rank, _)| is_old(*rank));
     said.retain(|(rank, _)| only_old || !is_old(*rank));
     if said.is_empty() {
-        let is_trouble = |text: &String| {
-            ["phase", "state"].iter().any(|key| told(key).is_some_and(|it| tells_of_trouble(&it)))
-                || tells_of_trouble(text)
+        let is_trouble = |said: &Said| {
+            let in_state = |key| told(key).is_some_and(|state| tells_of_trouble(&state.words));
+            ["phase", "state"].into_iter().any(in_state) || tells_of_trouble(&said.words)
         };
         let error = ERRORS.iter().find_map(|key| told(key));
         return error.or_else(|| told("message").filter(is_trouble)).into_iter().collect();
     }
-    said.into_iter().take(QUOTED).map(|(_, words)| words).collect()
+    said.into_iter().take(QUOTED).map(|(_, said)| said).collect()
 }
 
-/// A message without line breaks, and cut where it is too long.
+fn seconds(time: &Value) -> Option<i64> {
+    time.as_i64().or_else(|| unix_seconds(time.as_str()?))
+}
+
+/// The keys of an event that [`read_warning`] reads, beside its type and message.
+pub fn holds_warning(key: &str) -> Option<&'static str> {
+    const KEYS: [&str; 9] = [
+        "involvedObject",
+        "regarding",
+        "reason",
+        "count",
+        "deprecatedCount",
+        "series",
+        "lastTimestamp",
+        "deprecatedLastTimestamp",
+        "eventTime",
+    ];
+    KEYS.into_iter().find(|known| *known == key)
+}
+
+/// The uid of the object that a Warning is about, and what it says: of the core group, or of `events.k8s.io`,
+/// whose note stands as the message.
+pub fn read_warning(kind: &str, event: &Value) -> Option<(String, Said)> {
+    if kind != "Event" || event["type"] != "Warning" {
+        return None;
+    }
+    let either = |keys: [&str; 2]| keys.into_iter().find_map(|key| event.get(key).filter(|value| !value.is_null()));
+    let uid = either(["involvedObject", "regarding"])?.get("uid")?.as_str().filter(|uid| !uid.is_empty())?;
+    let times = [event.get("eventTime"), either(["lastTimestamp", "deprecatedLastTimestamp"])];
+    let series = event.get("series");
+    let times = times.into_iter().chain([series.and_then(|series| series.get("lastObservedTime"))]);
+    let at = times.flatten().filter_map(seconds).max();
+    let count = series.and_then(|series| series.get("count")).or_else(|| either(["count", "deprecatedCount"]));
+    let times = match count.and_then(Value::as_i64) {
+        Some(count) if count > 1 => format!(" ({count} times)"),
+        _ => String::new(),
+    };
+    let message = in_one_line(event.get("message")?.as_str()?);
+    let words = format!("{}{times}: {message}", event["reason"].as_str().unwrap_or_default());
+    Some((uid.to_owned(), Said { words, source: Source::Event, is_error: true, at }))
+}
+
+impl Said {
+    /// Whether an event says why a deletion takes its time. Of a pod, others tell of its containers' life.
+    pub(crate) fn tells_of_deletion(&self) -> bool {
+        const WORDS: [&str; 8] = ["delet", "finali", "terminat", "drain", "detach", "kill", "evict", "remov"];
+        let text = self.words.to_ascii_lowercase();
+        WORDS.iter().any(|word| text.contains(word)) && !text.starts_with("policyviolation")
+    }
+
+    /// Whether this event says more than another one about the same object: of the deletion, or later.
+    pub fn outweighs(&self, other: &Said) -> bool {
+        let rank = |said: &Said| (said.tells_of_deletion(), said.at);
+        rank(self) > rank(other)
+    }
+}
+
+/// A message without line breaks, and cut in the middle where it is too long.
 pub(super) fn in_one_line(message: &str) -> String {
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.trim_end_matches('.').to_owned(),
+    let line = line.trim_end_matches('.');
+    let place = |number| line.char_indices().nth(number).map(|(at, _)| at);
+    match place(BEGINNING).zip(line.char_indices().rev().nth(END - 1)) {
+        Some((begin, (end, _))) if begin + 1 < end => {
+            format!("{} … {}", line[..begin].trim_end(), line[end..].trim_start())
+        }
+        _ => line.to_owned(),
     }
 }
 
@@ -135,12 +279,16 @@ mod tests {
 
     use super::*;
 
+    fn words(said: &[Said]) -> String {
+        said.iter().map(|said| said.words.as_str()).collect::<Vec<_>>().join("; ")
+    }
+
     #[test]
     fn conditions_about_the_deletion_come_first() {
         let of = |conditions: Value| {
             let metadata = json!({"deletionTimestamp": "2026-03-01T10:00:00Z"});
             let object = json!({"metadata": metadata, "status": {"conditions": conditions}});
-            read_said("acme.io", "Widget", &object).join("; ")
+            words(&read_said("acme.io", "Widget", &object))
         };
         let [before, after] = ["2026-03-01T09:00:00Z", "2026-03-01T11:00:00Z"];
         let condition = |kind: &str, status: &str, reason: &str, message: &str, time: &str| {
@@ -192,8 +340,14 @@ mod tests {
         for (all, expected) in [(causes, true), (fine, false)] {
             all.iter().for_each(|(kind, status)| assert_eq!(is_cause(kind, status), expected, "{kind} {status}"));
         }
-        let long = condition("Deleting", "True", "", &"ä".repeat(300), after);
-        assert_eq!(of(json!([long])).chars().count(), LONGEST + 1);
+        // The beginning of a long message is kept, and its end, where the cause is.
+        let long =
+            condition("Deleting", "True", "", &format!("{} {}, the cause.", "ä".repeat(300), "ö".repeat(300)), after);
+        let said = of(json!([long]));
+        assert_eq!(said.chars().count(), "Deleting is True: ".len() + BEGINNING + 3 + END);
+        assert!(said.contains("ä … ö") && said.ends_with(", the cause"), "{said}");
+        let just = condition("Deleting", "True", "", &"ä".repeat(BEGINNING + END - 20), after);
+        assert!(!of(json!([just])).contains('…'));
     }
 
     #[test]
@@ -203,14 +357,80 @@ mod tests {
         assert!(read_said("acme.io", "Widget", &lives).is_empty());
         let goes = json!({"metadata": {"deletionTimestamp": 7}, "status": {"conditions": condition,
             "detachError": {"message": "no such node"}}});
-        assert_eq!(read_said("acme.io", "Widget", &goes), ["no such node"]);
+        assert_eq!(words(&read_said("acme.io", "Widget", &goes)), "no such node");
         let says = |status: Value| {
-            read_said("acme.io", "Widget", &json!({"metadata": {"deletionTimestamp": 7}, "status": status})).join("; ")
+            words(&read_said("acme.io", "Widget", &json!({"metadata": {"deletionTimestamp": 7}, "status": status})))
         };
         assert_eq!(says(json!({"error": {"message": "no quota"}})), "no quota");
         assert_eq!(says(json!({"phase": "Failed", "message": "no disk"})), "no disk");
         assert_eq!(says(json!({"message": "cannot reach it."})), "cannot reach it");
         assert_eq!(says(json!({"phase": "Ready", "message": "all is well"})), "");
         assert!(read_said("", "Pod", &goes).is_empty() && read_said("batch", "Job", &goes).is_empty());
+    }
+
+    /// What was said before the deletion is not why the object stays; when that was may not be known.
+    #[test]
+    fn what_is_older_than_the_deletion_is_no_reason() {
+        let of = |status: Value| {
+            let object = json!({"metadata": {"deletionTimestamp": 700}, "status": status});
+            let said = read_said("acme.io", "Widget", &object);
+            said.iter().map(|said| (said.source, said.is_error, said.at)).collect::<Vec<_>>()
+        };
+        let ready =
+            |time: Value| json!({"type": "Ready", "status": "False", "reason": "X", "lastTransitionTime": time});
+        let newer =
+            json!({"v1beta2": {"conditions": [{"type": "Deleting", "status": "True", "reason": "WaitingForX"}]}});
+        for (status, expected) in [
+            (json!({"conditions": [ready(json!(600))]}), (Source::Before, false, Some(600))),
+            (json!({"conditions": [ready(json!(800))]}), (Source::Status, false, Some(800))),
+            (json!({"conditions": [ready(json!(null))]}), (Source::Untimed, false, None)),
+            (newer, (Source::Status, false, None)),
+            (json!({"error": {"message": "no quota", "time": 800}}), (Source::Status, true, Some(800))),
+            (json!({"error": "no quota"}), (Source::Untimed, true, None)),
+            (json!({"detachError": {"message": "no such node"}}), (Source::Status, true, None)),
+            (
+                json!({"conditions": [{"type": "ACK.Recoverable", "status": "True", "message": "BucketNotEmpty"}]}),
+                (Source::Status, true, None),
+            ),
+        ] {
+            assert_eq!(of(status.clone()), [expected], "{status}");
+        }
+    }
+
+    #[test]
+    fn warnings_are_read_from_events_of_both_groups() {
+        let old = json!({"type": "Warning", "involvedObject": {"uid": "u"}, "reason": "FailedX",
+            "message": "could\nnot.", "count": 3, "lastTimestamp": 70, "eventTime": null});
+        let new = json!({"type": "Warning", "regarding": {"uid": "u"}, "reason": "FailedX", "message": "could not",
+            "series": {"count": 3, "lastObservedTime": 70}, "eventTime": 50, "deprecatedCount": 1});
+        let said = Said {
+            words: "FailedX (3 times): could not".to_owned(),
+            source: Source::Event,
+            is_error: true,
+            at: Some(70),
+        };
+        for event in [&old, &new] {
+            assert_eq!(read_warning("Event", event), Some(("u".to_owned(), said.clone())));
+        }
+        assert_eq!(read_warning("Widget", &old), None);
+        let with = |key: &str, value: Value| {
+            let mut event = old.clone();
+            event[key] = value;
+            read_warning("Event", &event)
+        };
+        assert_eq!(with("type", json!("Normal")), None);
+        assert_eq!(with("involvedObject", json!({"name": "n"})), None);
+        let (_, late) = with("lastTimestamp", json!(71)).unwrap();
+        let (_, of_deletion) = with("message", json!("failed to delete it")).unwrap();
+        assert!(late.outweighs(&said) && of_deletion.outweighs(&late) && !said.outweighs(&said));
+    }
+
+    #[test]
+    fn files_of_before_have_only_words() {
+        let read: Vec<Said> = serde_json::from_value(json!(["no quota"])).unwrap();
+        assert_eq!((words(&read).as_str(), read[0].source), ("no quota", Source::Status));
+        let (_, said) =
+            read_warning("Event", &json!({"type": "Warning", "message": "m", "regarding": {"uid": "u"}})).unwrap();
+        assert_eq!(serde_json::from_value::<Said>(json!(said)).unwrap(), said);
     }
 }

@@ -152,6 +152,16 @@ impl VolumeFacts {
         matches!(self.phase.as_deref(), Some("Released" | "Failed"))
     }
 
+    /// Whether no claim has had it since its reclaim policy counts.
+    pub(crate) fn is_unclaimed(&self) -> bool {
+        self.phase.as_deref() == Some("Available") && self.claim.is_none()
+    }
+
+    /// Whether its data is being deleted, again and again until that succeeds.
+    pub fn is_being_deleted(&self) -> bool {
+        self.is_released() && self.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE)
+    }
+
     /// Whether a claim with this uid is the one that it names, as far as it names one.
     pub(crate) fn names_uid(&self, uid: &str) -> bool {
         self.claim_uid.as_deref().is_none_or(|named| named == uid)

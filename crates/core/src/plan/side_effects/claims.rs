@@ -225,6 +225,11 @@ impl<'a> SideEffects<'_, 'a> {
         let deletes_data = self.deletes_data(volume);
         let bound = facts.phase.as_deref() == Some("Bound");
         match facts.reclaim_policy.as_deref() {
+            // Only the data of what was bound, and has lost its claim, is deleted (R9.35).
+            Some(VolumeFacts::DELETE) if facts.is_unclaimed() => {
+                let kept = "no claim has it: only the object goes, and its data stays in the storage system";
+                self.add(volume, EffectKind::DataKept, kept);
+            }
             Some(VolumeFacts::DELETE) if let Some(kept) = self.kept(volume) => {
                 self.add(volume, EffectKind::DataKept, kept);
             }

@@ -1,4 +1,4 @@
-//! Workloads that stay, and whose pods name what goes: these run on, and no other can be started (R9.50).
+//! Workloads and CronJobs that stay, and whose pods name what goes: these run on, and no other can be started (R9.50).
 
 use rustc_hash::FxHashSet;
 
@@ -34,13 +34,15 @@ pub(super) fn add_without_named(context: &SimContext<'_>, plan: &mut Plan) {
         let is_near = places.contains("") || places.contains(snapshot.namespace(*id));
         is_near && !going.contains(id) && !snapshot.object(*id).terminating()
     };
-    for workload in all_workloads(context).into_iter().filter(may_name) {
+    let cron_jobs = snapshot.resources.by_group_kind("batch", "CronJob");
+    let cron_jobs = cron_jobs.map_or(&[][..], |cron_jobs| context.of_resource(cron_jobs));
+    for workload in all_workloads(context).into_iter().chain(cron_jobs.iter().copied()).filter(may_name) {
         let Some(facts) = context.evidence(workload, snapshot.facts.workload(workload)) else { continue };
         let is_gone = |required: &Required| {
             let place = context.place_of(required, workload);
             place.and_then(|place| snapshot.look_up(place).object()).is_some_and(|id| gone.contains(&id))
         };
-        if facts.wanted != Some(0) && facts.requires.iter().any(is_gone) {
+        if facts.requires.iter().any(is_gone) {
             plan.notes.push(Note { object: workload, kind: NoteKind::StartsNoMore });
         }
     }

@@ -23,7 +23,7 @@ use super::Assumption;
 /// The provisioner of a volume that a Node can't be rid of.
 fn keeps_attached(snapshot: &Snapshot, attachment: ObjectId) -> Arc<FinalizerController> {
     let (name, why) = (snapshot.short_name(attachment), snapshot.facts.why_not_deleted(attachment));
-    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    let why = why.map(|why| format!(": {}", why.words)).unwrap_or_default();
     let liveness = Liveness::Unknown(format!("it waits for {name}, which can't be detached{why}"));
     Arc::new(FinalizerController::of(Some("the volume's provisioner"), liveness))
 }
