@@ -1,4 +1,4 @@
-//! The examples in the help of each command. `tests/cli/examples.rs` runs them.
+//! The examples in the help of each command. `tests/cli/examples.rs` and `tests/cluster/page.rs` run them.
 
 /// What an example does, and its command line after `kubectl gc`.
 pub type Example = (&'static str, &'static str);

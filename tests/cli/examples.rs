@@ -1,4 +1,5 @@
-//! The examples in the help of each command: all are read, and those that only look are run on `examples/shop.yaml`.
+//! The examples in the help of each command: all are read, and those that only look are run on `examples/shop.yaml`;
+//! `tests/cluster/page.rs` runs the others.
 
 use kubectl_gc::cli::examples::{EXAMPLES, Example};
 

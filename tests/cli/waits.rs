@@ -31,6 +31,30 @@ fn who_has_to_act_is_told() {
     says(&on(&[attachment, at_ten()], "explain volumeattachment/csi-1"), &["would have to remove it"]);
 }
 
+/// What `delete --hold` holds waits for somebody, and for no controller: each command says how to let it go.
+#[test]
+fn what_is_held_is_let_go_or_taken_back() {
+    let held = json!({"finalizers": ["kubectl-gc/hold", "kubectl-gc/uncancelled"], "deletionTimestamp": DELETED});
+    let web = object(("apps/v1", "Deployment"), "web", held);
+    let set = owners(("apps/v1", "Deployment"), &["web"]);
+    let set = object(("apps/v1", "ReplicaSet"), "web-1", json!({"ownerReferences": set}));
+    let uid = web["metadata"]["uid"].as_str().unwrap();
+    let record = object(("v1", "Secret"), "web-hold", json!({"labels": {"kubectl-gc/hold": uid}}));
+    let all = [namespace(json!({})), web.clone(), set, record, at_ten()];
+    const LET_GO: &str = "kubectl gc delete deployments.apps/web -n vault --hold=0s";
+    const TAKE_BACK: &str = "kubectl gc cancel deployments.apps/web -n vault";
+    const HELD: &str = "held by kubectl gc delete --hold";
+    let ran = on(&all, "plan deploy/web -n vault");
+    says(&ran, &["STUCK: ", "■ STUCK  held by kubectl gc delete --hold\n", LET_GO, TAKE_BACK]);
+    says_not(&ran, &["uncancelled", "Leases", "kubectl gc explain"]);
+    let ran = on(&all, "plan ns/vault");
+    says(&ran, &["waits for Deployment/web, held by kubectl gc delete --hold\n", LET_GO, TAKE_BACK]);
+    assert_eq!(ran.out.matches(LET_GO).count(), 1, "{ran}");
+    let ran = on(&all, "explain deploy/web -n vault");
+    says(&ran, &["STUCK: Deployment/web stays until somebody lets the delete go", HELD, TAKE_BACK]);
+    says_not(&ran, &["--cascade=orphan"]);
+}
+
 /// A controller leaves a paused object alone, runs or not: somebody must resume it, which comes first.
 #[test]
 fn what_is_paused_waits_for_somebody() {

@@ -9,6 +9,7 @@ use std::{
     process::Command,
 };
 
+use kubectl_gc::cli::examples::EXAMPLES;
 use regex::Regex;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -22,6 +23,10 @@ use crate::{
 /// The namespace of the examples, and that into which one of them restores.
 const TEAM: &str = "team";
 const COPY: &str = "team-copy";
+
+/// The namespaces of the examples in the help.
+const SHOP: &str = "shop";
+const SHOP_COPY: &str = "shop-copy";
 
 /// The ConfigMap with a finalizer.
 const SETTINGS: &str = "/api/v1/namespaces/team/configmaps/settings";
@@ -40,7 +45,7 @@ impl Stage {
         cluster.start_controllers(&[&[COLLECTOR, NAMESPACES], WORKLOADS].concat());
         let folder = cluster.folder().join("pages");
         fs::create_dir_all(&folder).expect("a folder");
-        for name in [TEAM, COPY] {
+        for name in [TEAM, COPY, SHOP, SHOP_COPY] {
             cluster.create(object!("v1 Namespace", {"name": name}));
         }
         Self { cluster, folder, code: Cell::default() }
@@ -53,14 +58,18 @@ impl Stage {
             self.release();
             self.cluster.wait_until("the ConfigMap is gone", PATIENCE, || settings().is_none());
         }
-        for document in serde_yaml::Deserializer::from_str(&read(Path::new("examples/team.yaml"))) {
-            let mut object = Value::deserialize(document).expect("an object");
-            object["metadata"]["namespace"] = json!(TEAM);
+        self.make(TEAM, team());
+    }
+
+    /// Makes those of these objects that aren't in a namespace, and waits until the Pods of `db` are there.
+    fn make(&self, namespace: &str, objects: impl IntoIterator<Item = Value>) {
+        for mut object in objects {
+            object["metadata"]["namespace"] = json!(namespace);
             if self.cluster.get(&self.cluster.path_of(&object)).is_none() {
                 self.cluster.create(object);
             }
         }
-        let pods = ["db-0", "db-1"].map(|pod| format!("/api/v1/namespaces/{TEAM}/pods/{pod}"));
+        let pods = ["db-0", "db-1"].map(|pod| format!("/api/v1/namespaces/{namespace}/pods/{pod}"));
         self.cluster
             .wait_until("both Pods are there", PATIENCE, || pods.iter().all(|pod| self.cluster.get(pod).is_some()));
         self.cluster.settled();
@@ -104,6 +113,15 @@ impl Stage {
     }
 }
 
+/// The objects of `examples/team.yaml`.
+fn team() -> impl Iterator<Item = Value> {
+    let text = read(Path::new("examples/team.yaml"));
+    let objects = serde_yaml::Deserializer::from_str(&text)
+        .map(|document| Value::deserialize(document).expect("an object"))
+        .collect::<Vec<_>>();
+    objects.into_iter()
+}
+
 /// Whether the objects must be there before a command.
 type NeedsObjects = fn(&str) -> bool;
 
@@ -144,41 +162,15 @@ fn the_pages_show_what_a_cluster_answers() {
 fn the_lines_of_the_readme_are_enough() {
     let stage = Stage::new();
     stage.furnish();
-    let [clean, bin] = ["clean", "bin"].map(|name| stage.folder.join(name));
-    for folder in [&clean, &bin] {
-        fs::create_dir(folder).expect("a folder");
-    }
-    let on_path = |program: &str| {
-        let folders = env::var_os("PATH").expect("a PATH");
-        env::split_paths(&folders).map(|folder| folder.join(program)).find(|it| it.is_file()).expect("it is installed")
-    };
-    symlink(env!("CARGO_BIN_EXE_kubectl-gc"), bin.join("kubectl-gc")).expect("a link");
-    for program in ["kubectl", "head"] {
-        symlink(on_path(program), bin.join(program)).expect("a link");
-    }
-    let tmux = Tmux::of(80, 24, &clean);
-    let kubeconfig = stage.cluster.kubeconfig(ADMIN);
-    tmux.types(&format!("export PATH={} KUBECONFIG={}", bin.display(), kubeconfig.display()));
-
+    let newcomer = Newcomer::at(&stage);
     let database = || stage.cluster.get("/apis/apps/v1/namespaces/team/statefulsets/db");
     let before = database().expect("it is there");
     let mut done = Vec::new();
     filled(&read(Path::new("README.md")), Fill::Shown, |command, _| {
         let line = command.strip_prefix("kubectl gc ")?;
-        let step = done.len();
-        tmux.types(&format!("{command}; echo step {step} ended with $?"));
-        let ended = |shown: &str| {
-            let end = format!("step {step} ended with ");
-            shown.lines().find_map(|line| line.strip_prefix(&end)?.parse::<i32>().ok())
-        };
-        let mut shown = tmux.until_it(command, |shown| ended(shown).is_some() || shown.contains("objects? [y/N"));
-        if ended(&shown).is_none() {
-            tmux.types("y");
-            shown = tmux.until_it(command, |shown| ended(shown).is_some());
-        }
-        assert!(matches!(ended(&shown), Some(0 | 2)), "{shown}");
+        let shown = newcomer.runs(command);
         match line.split(' ').next().unwrap_or_default() {
-            "delete" => assert!(database().is_none() && clean.join("db.yaml").exists(), "{shown}"),
+            "delete" => assert!(database().is_none() && newcomer.folder.join("db.yaml").exists(), "{shown}"),
             "restore" => assert!(database().is_some_and(|it| uid(&it) != uid(&before)), "{shown}"),
             _ => {}
         }
@@ -187,6 +179,128 @@ fn the_lines_of_the_readme_are_enough() {
     });
     for command in ["plan", "delete", "restore", "doctor", "explain", "tree", "sweep"] {
         assert!(done.iter().any(|it| it == command), "{command} in {done:?}");
+    }
+}
+
+/// Those examples in the help that act, write a file, follow or open a screen, on a cluster; `tests/cli/examples.rs`
+/// runs the others.
+#[test]
+#[ignore = "long: each of some thirty commands"]
+fn the_examples_of_the_help_are_run() {
+    const COMMANDS: [&str; 8] = ["delete", "cancel", "archive", "restore", "watch", "snapshot", "sweep", "tui"];
+    let stage = Stage::new();
+    let database = team().find(|it| it["kind"] == "StatefulSet").expect("it is there");
+    let mut web = database.clone();
+    web["kind"] = json!("Deployment");
+    web["metadata"] = json!({"name": "web", "labels": {"app": "web"}});
+    web["spec"]["selector"]["matchLabels"]["app"] = json!("web");
+    web["spec"]["template"]["metadata"]["labels"]["app"] = json!("web");
+    for field in ["serviceName", "podManagementPolicy"] {
+        web["spec"].as_object_mut().expect("fields").remove(field);
+    }
+    let newcomer = Newcomer::at(&stage);
+    fs::copy("examples/shop.yaml", newcomer.folder.join("cluster.yaml")).expect("a dump");
+    let file_of = |line: &str| {
+        let names = [".yaml", ".json"];
+        let file = line.split([' ', '=']).find(|word| names.iter().any(|name| word.contains(name)))?;
+        Some(newcomer.folder.join(file))
+    };
+    let web_of = |namespace: &str| {
+        let found = stage.cluster.get(&format!("/apis/apps/v1/namespaces/{namespace}/deployments/web"))?;
+        Some(found["metadata"]["deletionTimestamp"].is_string())
+    };
+    const HELD: Option<bool> = Some(true);
+    const BOTH: &str = "deployment/web statefulset/db -n shop --yes";
+    let mut run = 0;
+    for (what, line) in EXAMPLES {
+        let command = line.split(' ').next().unwrap_or_default();
+        if !COMMANDS.contains(&command) {
+            continue;
+        }
+        run += 1;
+        if command != "cancel" && web_of(SHOP) == HELD {
+            newcomer.runs(&format!("kubectl gc delete {BOTH} --hold=0s"));
+        }
+        stage.make(SHOP, [database.clone(), web.clone()]);
+        match command {
+            "cancel" => _ = newcomer.runs(&format!("kubectl gc delete {BOTH} --hold=10m --wait=false")),
+            "restore" => _ = newcomer.runs(&format!("kubectl gc delete {BOTH}")),
+            "delete" | "archive" | "snapshot" if !line.contains("--force") => {
+                file_of(line).map(fs::remove_file).into_iter().for_each(drop);
+            }
+            _ => {}
+        }
+        let shown = newcomer.runs(&format!("kubectl gc {line}"));
+        let done = match *line {
+            "delete deployment/web -n shop" => web_of(SHOP).is_none(),
+            "delete deployment/web -n shop --hold=10m" => web_of(SHOP) == HELD,
+            "delete deployment/web -n shop --yes --deny-effect=data-loss" => web_of(SHOP).is_none(),
+            "cancel deployment/web -n shop" => web_of(SHOP) == Some(false),
+            "restore db.yaml -n shop-copy" => {
+                stage.cluster.get("/apis/apps/v1/namespaces/shop-copy/statefulsets/db").is_some()
+            }
+            "restore shop.yaml.gz deployment/web" => web_of(SHOP) == Some(false),
+            _ => true,
+        };
+        assert!(done && file_of(line).is_none_or(|file| file.exists()), "{what}: {shown}");
+    }
+    assert_eq!(run, EXAMPLES.iter().filter(|(_, line)| COMMANDS.iter().any(|it| line.starts_with(it))).count());
+}
+
+/// Whoever has an empty folder, kubectl, the program, and a cluster, and sits before a terminal.
+struct Newcomer {
+    folder: PathBuf,
+    tmux: Tmux,
+    steps: Cell<usize>,
+}
+
+impl Newcomer {
+    fn at(stage: &Stage) -> Self {
+        let [folder, bin] = ["clean", "bin"].map(|name| stage.folder.join(name));
+        for folder in [&folder, &bin] {
+            fs::create_dir(folder).expect("a folder");
+        }
+        let on_path = |program: &str| {
+            let folders = env::var_os("PATH").expect("a PATH");
+            env::split_paths(&folders).map(|it| it.join(program)).find(|it| it.is_file()).expect("it is installed")
+        };
+        symlink(env!("CARGO_BIN_EXE_kubectl-gc"), bin.join("kubectl-gc")).expect("a link");
+        for program in ["kubectl", "head"] {
+            symlink(on_path(program), bin.join(program)).expect("a link");
+        }
+        let tmux = Tmux::of(80, 24, &folder);
+        let kubeconfig = stage.cluster.kubeconfig(ADMIN);
+        tmux.types(&format!("export PATH={} KUBECONFIG={}", bin.display(), kubeconfig.display()));
+        Self { folder, tmux, steps: Cell::default() }
+    }
+
+    /// Types a command, says yes if it asks, and ends it if it goes on by itself; what is shown in the end.
+    fn runs(&self, command: &str) -> String {
+        /// What is shown, and the keys that answer it.
+        const ANSWERS: [(&str, &[&str]); 6] = [
+            ("[y/N", &["y", "Enter"]),
+            ("Ctrl-C asks", &["C-c"]),
+            ("l leaves it held", &["l", "Enter"]),
+            ("Watching", &["C-c"]),
+            ("synced", &["C-c"]),
+            ("? help", &["q"]),
+        ];
+        let step = self.steps.replace(self.steps.get() + 1);
+        let end = format!("step {step} ended with ");
+        // A command that was interrupted leaves `^C` on the line.
+        let code = |shown: &str| shown.lines().find_map(|line| line.split_once(&end)?.1.parse::<i32>().ok());
+        self.tmux.types(&format!("printf '\\033[2J\\033[H'; {command}; echo {end}$?"));
+        let mut answers = ANSWERS.to_vec();
+        loop {
+            let next = |shown: &str| answers.iter().position(|(text, _)| shown.contains(text));
+            let shown = self.tmux.until_it(command, |shown| code(shown).is_some() || next(shown).is_some());
+            if let Some(code) = code(&shown) {
+                assert!([0, 2].contains(&code), "{shown}");
+                return shown;
+            }
+            let (_, keys) = answers.swap_remove(next(&shown).expect("one of them"));
+            self.tmux.press(keys);
+        }
     }
 }
 

@@ -417,6 +417,7 @@ fn is_all_known(view: &ExplainView<'_>, explanation: &Explanation) -> bool {
         let refused = |holder: &BlockedBy| {
             use BlockedBy::{Api, Guard, Policy, Said, Schema, Unseen, Webhook};
             matches!(holder, Webhook(..) | Policy(_) | Guard(..) | Schema(_) | Api(_) | Said | Unseen)
+                || holder.is_hold(view.snapshot)
         };
         // R9.40: once it is deleted, the controller of what it uses goes on.
         let keeps = |above: &Waiting| {

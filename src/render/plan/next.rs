@@ -7,8 +7,9 @@ use serde::Serialize;
 use crate::render::sections::Said;
 use gc_core::{
     command_line::{SEE_MANAGER, ShellCommand, word_of},
+    hold::{Held, is_recorded},
     model::{
-        Gap, GapKind, HOLD, ObjectId, Origin, Symbol, UNCANCELLED,
+        Gap, GapKind, ObjectId, Origin, Symbol,
         effects::{EffectKind, Policy, known_users},
         gaps::each_once,
     },
@@ -225,6 +226,9 @@ fn mend_obstacles(view: &PlanView<'_>) -> Vec<Said> {
 fn explain_what_waits(view: &PlanView<'_>) -> Vec<Said> {
     let terminating = |target: &&ObjectId| view.snapshot.object(**target).terminating();
     let first = view.plan.request.targets.iter().find(terminating).filter(|_| !view.is_sweep());
+    if let Some(held) = first.filter(|target| Held::of_object(view.snapshot, **target).is_some()) {
+        return end_hold(view, *held, "held by kubectl gc delete --hold; to delete it now:");
+    }
     let explain = first.and_then(|target| {
         let namespace = view.snapshot.namespace(*target);
         view.kubectl.plugin("explain").arg(kubectl_name(view, *target)?).in_namespace(namespace)
@@ -591,6 +595,17 @@ fn no_kubelet(pod: &str, kubelet: Kubelet) -> Said {
     })
 }
 
+/// How to end a hold of an object: let its delete go on, as `text` says, or take it back.
+fn end_hold(view: &PlanView<'_>, object: ObjectId, text: &str) -> Vec<Said> {
+    let let_go = command_about(view, "delete", &[object])
+        .filter(|_| Held::of_object(view.snapshot, object) == Some(Held::Waits));
+    let let_go = let_go.map(|command| (text, command.arg("--hold=0s")));
+    let take_back = command_about(view, "cancel", &[object]).filter(|_| is_recorded(view.snapshot, object));
+    let take_back = take_back.map(|command| ("or take it back:", command));
+    let steps = let_go.into_iter().chain(take_back);
+    steps.flat_map(|(text, command)| [Said::from(text.to_owned()), Said::command(command)]).collect()
+}
+
 /// How to have a finalizer removed by its controller; empty if that runs, goes in this delete, or `waits` for what else
 /// blocks the object.
 fn start_controller(
@@ -602,13 +617,9 @@ fn start_controller(
     again: &str,
 ) -> Vec<Said> {
     let (what, named) = (holder.name(view.snapshot), view.name(object));
-    if matches!(what, HOLD | UNCANCELLED) {
-        let namespace = view.snapshot.namespace(object);
-        let word = kubectl_name(view, object);
-        let let_go = word.and_then(|word| view.kubectl.plugin("delete").arg(word).in_namespace(namespace));
-        let let_go = let_go.map(|command| Said::command(command.arg("--hold=0s")));
-        let text = format!("let {named} go first, which kubectl gc delete --hold holds, then {again} again:");
-        return let_go.into_iter().flat_map(|command| [Said::from(text.clone()), command]).collect();
+    if holder.is_hold(view.snapshot) {
+        let text = format!("{named} is held by kubectl gc delete --hold; let it go first, then {again} again:");
+        return end_hold(view, object, &text);
     }
     // `delete_first` has the order for those that go.
     if controller.is_some_and(|controller| controller.goes || !controller.loses.is_empty() || controller.runs()) {

@@ -8,6 +8,7 @@ use crate::render::{
 };
 use gc_core::{
     collector::Reason,
+    hold::Held,
     model::{ObjectId, Reference, Symbol, facts::PodFacts},
     plan::{Outcome, OutcomeKind},
     simulate::{BlockedBy, Cause, State, Uncertainty, foreign_spec_finalizers},
@@ -289,6 +290,9 @@ fn held_by_others(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let found = view.snapshot.object(object);
     let foreign = found.finalizers.iter().filter(|finalizer| !finalizer.is_collectors_finalizer());
     let foreign: Vec<&str> = foreign.map(|finalizer| view.snapshot.text(*finalizer)).collect();
+    if Held::of_object(view.snapshot, object).is_some() {
+        return Some(", held by kubectl gc delete --hold".to_owned());
+    }
     (found.terminating() && !foreign.is_empty())
         .then(|| format!(", already Terminating with finalizer {}", foreign.join(", ")))
 }

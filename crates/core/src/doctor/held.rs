@@ -2,8 +2,8 @@
 
 use crate::{
     command_line::ShellCommand,
-    hold::{Held, LABEL},
-    model::{HOLD, Object, ObjectId, Snapshot, Symbol, UNCANCELLED},
+    hold::{Held, LABEL, is_recorded},
+    model::{HOLD, Object, ObjectId, Symbol, UNCANCELLED},
     wording::{age, count},
 };
 
@@ -17,7 +17,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let in_scope = |id: ObjectId| !case.fresh.contains(&id) && case.limit.asks_about(snapshot, id);
     for (id, object) in snapshot.objects() {
-        if let Some(held) = held(snapshot, object).filter(|_| in_scope(id)) {
+        if let Some(held) = Held::of_object(snapshot, id).filter(|_| in_scope(id)) {
             let guards = match held {
                 Held::Waits => Vec::new(),
                 Held::BeingTakenBack => guards(case, object.namespace),
@@ -30,19 +30,13 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     for (id, object) in snapshot.objects().filter(|(_, object)| object.resource == secrets) {
         let Some(uid) = snapshot.label(id, LABEL) else { continue };
         let of = snapshot.strings.find(uid).and_then(|uid| snapshot.by_uid(uid));
-        let is_held = of.is_some_and(|of| held(snapshot, snapshot.object(of)).is_some());
+        let is_held = of.is_some_and(|of| Held::of_object(snapshot, of).is_some());
         if !is_held && in_scope(id) && !object.terminating() {
             let guards = if of.is_none() { guards(case, object.namespace) } else { Vec::new() };
             findings.explained.extend(guards.iter().copied());
             findings.findings.push(left_over(case, id, of, guards));
         }
     }
-}
-
-/// What the finalizers of an object say, if it is Terminating.
-fn held(snapshot: &Snapshot, object: &Object) -> Option<Held> {
-    let finalizers = object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer));
-    object.terminating().then(|| Held::of(finalizers)).flatten()
 }
 
 /// The objects of a namespace, or of all, that look like dependents with a guard: they are their own owners, without
@@ -66,7 +60,7 @@ fn finding(case: &Case<'_>, id: ObjectId, held: Held, guards: Vec<ObjectId>) -> 
     let since = case.terminating_for(id).map(|seconds| format!(" for {}", age(seconds))).unwrap_or_default();
     let finalizers: Vec<Symbol> =
         [HOLD, UNCANCELLED].into_iter().filter_map(|finalizer| snapshot.strings.find(finalizer)).collect();
-    let is_recorded = is_recorded(case, id);
+    let is_recorded = is_recorded(snapshot, id);
     let (message, consequence, remedies) = match held {
         Held::Waits => (
             format!("Terminating{since}, held by kubectl gc delete --hold."),
@@ -95,16 +89,6 @@ fn finding(case: &Case<'_>, id: ObjectId, held: Held, guards: Vec<ObjectId>) -> 
         ),
     };
     about(case, id, guards, [message, consequence], remedies)
-}
-
-/// Whether the Secret of a hold may be there. That of a cluster-scoped object is in any namespace.
-fn is_recorded(case: &Case<'_>, id: ObjectId) -> bool {
-    let snapshot = case.snapshot();
-    let Some(secrets) = snapshot.resources.by_group_kind("", "Secret") else { return true };
-    let object = snapshot.object(id);
-    let place = (!object.namespace.is_empty()).then_some(object.namespace);
-    let is_its = |secret: &&ObjectId| snapshot.label(**secret, LABEL) == Some(snapshot.text(object.uid));
-    !snapshot.covers(secrets, place) || case.stage.of_resource(secrets).iter().any(|secret| is_its(&secret))
 }
 
 /// The Secret of a hold whose object isn't held: a run was interrupted.

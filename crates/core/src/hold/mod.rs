@@ -20,7 +20,7 @@ mod dependents;
 mod kinds;
 mod record;
 
-use crate::model::{HOLD, UNCANCELLED};
+use crate::model::{HOLD, ObjectId, Snapshot, UNCANCELLED};
 
 pub use anew::{Anew, counted_pods, counts_none, has_finished, without_label};
 pub(crate) use anew::{drop_finalizers_of_deletion, drop_server_fields, keep_items};
@@ -51,6 +51,23 @@ impl Held {
         }
         hold.then_some(if uncancelled { Held::Waits } else { Held::BeingTakenBack })
     }
+
+    /// The same of an object that was read, if it is Terminating.
+    pub fn of_object(snapshot: &Snapshot, object: ObjectId) -> Option<Self> {
+        let object = snapshot.object(object);
+        let finalizers = object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer));
+        object.terminating().then(|| Held::of(finalizers)).flatten()
+    }
+}
+
+/// Whether the Secret of a held object may be there: without it, nothing can be taken back. That of a cluster-scoped
+/// object is in any namespace.
+pub fn is_recorded(snapshot: &Snapshot, object: ObjectId) -> bool {
+    let Some(secrets) = snapshot.resources.by_group_kind("", "Secret") else { return true };
+    let object = snapshot.object(object);
+    let place = (!object.namespace.is_empty()).then_some(object.namespace);
+    let is_its = |id| snapshot.label(id, LABEL) == Some(snapshot.text(object.uid));
+    !snapshot.covers(secrets, place) || snapshot.objects().any(|(id, secret)| secret.resource == secrets && is_its(id))
 }
 
 #[cfg(test)]

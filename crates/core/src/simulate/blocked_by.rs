@@ -5,7 +5,9 @@ use super::{
     state::{BlockedBy, Kubelet, Liveness, State},
 };
 use crate::{
-    model::{GapKind, ObjectId, Reference, Snapshot, Symbol, effects::known_finalizer, facts::Backend},
+    model::{
+        GapKind, HOLD, ObjectId, Reference, Snapshot, Symbol, UNCANCELLED, effects::known_finalizer, facts::Backend,
+    },
     wording::grouped,
 };
 
@@ -61,10 +63,16 @@ impl BlockedBy {
         }
     }
 
+    /// Whether it is a finalizer of `kubectl gc delete --hold`.
+    pub fn is_hold(self, snapshot: &Snapshot) -> bool {
+        self.finalizer().is_some_and(|finalizer| matches!(snapshot.text(finalizer), HOLD | UNCANCELLED))
+    }
+
     /// A remark on the blocked object, such as `finalizer acme.io/drain`. `state` says whether anyone is known to
     /// resolve it, `controllers` who removes finalizers.
     pub fn describe(self, snapshot: &Snapshot, object: ObjectId, state: State, controllers: &Controllers) -> String {
         match self {
+            BlockedBy::Finalizer(_) if self.is_hold(snapshot) => "held by kubectl gc delete --hold".to_owned(),
             BlockedBy::Finalizer(finalizer) => {
                 let evidence = controllers.get(object, self).and_then(|controller| match &controller.liveness {
                     Liveness::Away(words) | Liveness::Unknown(words) => Some(words.clone()),
@@ -172,6 +180,9 @@ impl BlockedBy {
             // What the collector and the CRD's clean-up wait for says more.
             BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN | Symbol::DEFINITION) => return None,
             BlockedBy::SpecFinalizers => return None,
+            BlockedBy::Finalizer(_) if self.is_hold(snapshot) => {
+                Clause::Other("somebody lets the delete go, which kubectl gc delete --hold holds".to_owned())
+            }
             BlockedBy::Finalizer(_)
                 if let Some(paused) = controllers.get(object, self).and_then(|it| it.paused.as_ref()) =>
             {

@@ -103,7 +103,7 @@ fn inspect_terminating(
     let mut waits_for: Vec<ObjectId> = Vec::new();
     let mut holders: Vec<BlockedBy> = Vec::new();
     let mut causes: Vec<State> = Vec::new();
-    let known = world.known_finalizers_of(object);
+    let (snapshot, known) = (world.context.snapshot, world.known_finalizers_of(object));
     for finalizer in stored.finalizers.iter().copied() {
         match finalizer {
             Symbol::FOREGROUND => {
@@ -142,6 +142,9 @@ fn inspect_terminating(
                     Some(_) => causes.push(State::Waiting),
                     None => causes.push(State::Unknown),
                 }
+            }
+            // One command removes both finalizers of a hold.
+            _ if BlockedBy::Finalizer(finalizer).is_hold(snapshot) && holders.iter().any(|it| it.is_hold(snapshot)) => {
             }
             _ => {
                 holders.push(BlockedBy::Finalizer(finalizer));

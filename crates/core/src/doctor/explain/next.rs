@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use crate::{
     collector::{Collector, Reason},
     command_line::ShellCommand,
+    hold::Held,
     model::{ObjectId, Reference, Rule, Symbol, gaps::each_once},
     server::{OwnDelete, Propagation, kinds::protected},
     simulate::{Next, NoAction, may_lag_after_restart},
@@ -302,8 +303,9 @@ fn follows(case: &Case<'_>, object: ObjectId) -> Option<Follows> {
         [one] => format!("{} is deleted, too: it has no other owner.", case.name(*one, Some(object))),
         many => format!("Dependents without another owner are deleted, too ({}).", case.names(many, Some(object))),
     };
-    // The API server ignores a second delete of a pod in its grace period (R1.17).
-    let again = if rules.graceful { Vec::new() } else { case.commands().delete(&[object], "orphan", &[]) };
+    // The API server ignores a second delete of a pod in its grace period (R1.17). To cancel a hold keeps them.
+    let is_held = Held::of_object(snapshot, object).is_some();
+    let again = if rules.graceful || is_held { Vec::new() } else { case.commands().delete(&[object], "orphan", &[]) };
     let them = if dependents.len() == 1 { "that" } else { "them" };
     let it = snapshot.short_name(object);
     let keep = again.into_iter().next();

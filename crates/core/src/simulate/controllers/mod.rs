@@ -27,7 +27,7 @@ use crate::model::{
 use super::{
     blocked_by::{left_by_job_controller, managed_by_another},
     context::SimContext,
-    state::Liveness,
+    state::{BlockedBy, Liveness},
 };
 
 pub use controller::{Controllers, FinalizerController, Paused};
@@ -59,6 +59,10 @@ const MOST_JUDGED: usize = 20_000;
 /// The controller that should remove a finalizer from an object, and whether it seems to run.
 pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question) -> Arc<FinalizerController> {
     let (object, finalizer) = (question.object, question.finalizer);
+    if BlockedBy::Finalizer(finalizer).is_hold(context.snapshot) {
+        let why = "it is removed when somebody lets the delete go, or takes it back".to_owned();
+        return Arc::new(FinalizerController::of(None, Liveness::Nobody(why)));
+    }
     // This depends on the very object.
     if let Some(why) = left_by_job_controller(context.snapshot, object, finalizer) {
         return Arc::new(FinalizerController::of(None, Liveness::Nobody(why)));
