@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::render::words::set;
 use gc_core::{
     command_line::{Kubectl, ShellCommand},
-    doctor::{Code, Finding, Remedy},
+    doctor::{Code, Finding, Remedy, Step},
     wording::count,
 };
 
@@ -67,10 +67,10 @@ impl DoctorView<'_> {
             script.comment("No remedy is known.");
         }
         // What keeps data comes beside what decides.
-        let first = finding.remedies.iter().position(|remedy| !remedy.keeps);
+        let first = finding.remedies.iter().position(|remedy| remedy.step != Step::Keep);
         let decided =
             finding.code != Code::ArmedDeletion && !first.is_some_and(|first| finding.remedies[first].decides);
-        let keeps = |remedy: &Remedy| remedy.keeps && finding.code != Code::ArmedDeletion;
+        let keeps = |remedy: &Remedy| remedy.step == Step::Keep && finding.code != Code::ArmedDeletion;
         if !decided {
             script.comment(match finding.remedies.iter().any(keeps) {
                 true => "This needs a decision first: only what keeps data is not commented out.",
@@ -80,7 +80,7 @@ impl DoctorView<'_> {
         let remedies = &finding.remedies;
         for (index, remedy) in remedies.iter().enumerate() {
             // What comes first mends nothing alone.
-            let is_mending = || !remedy.comes_first && remedies[..index].iter().all(|before| before.comes_first);
+            let is_mending = || !remedy.comes_first() && remedies[..index].iter().all(|before| before.comes_first());
             let is_chosen = decided && !remedy.decides && (Some(index) == first || is_mending());
             let is_active = keeps(remedy) || is_chosen;
             let label = match joint(remedies, index) {

@@ -232,7 +232,7 @@ pub(in crate::render) fn cures<'f>(finding: &'f Finding, most: usize, told: &mut
     let mut is_cut = remedies.len() > most;
     for (index, remedy) in remedies.iter().take(most).enumerate() {
         let what = format!("{}{}", joint(remedies, index), remedy.what);
-        if remedy.comes_first && !told.insert(&remedy.commands) {
+        if remedy.comes_first() && !told.insert(&remedy.commands) {
             said.push(Said::Text(format!("{what} (see above)")));
             continue;
         }
@@ -268,7 +268,7 @@ fn is_readable(command: &str) -> bool {
 pub(super) fn joint(remedies: &[Remedy], index: usize) -> &'static str {
     match index.checked_sub(1).map(|before| &remedies[before]) {
         None => "",
-        Some(before) if before.comes_first => "then ",
+        Some(before) if before.comes_first() => "then ",
         Some(_) => "or ",
     }
 }

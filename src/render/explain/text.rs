@@ -702,7 +702,7 @@ fn shortened(message: &str, sections: &Sections) -> String {
 
 /// How many remedies of a finding are shown, unless the output is wide: what comes first, and what then mends it.
 fn shown(finding: &Finding) -> usize {
-    finding.remedies.iter().position(|remedy| !remedy.comes_first).map_or(finding.remedies.len(), |mends| mends + 1)
+    finding.remedies.iter().position(|remedy| !remedy.comes_first()).map_or(finding.remedies.len(), |mends| mends + 1)
 }
 
 /// Whether what mends it stands above already.

@@ -19,7 +19,7 @@ use crate::{
 use super::{
     case::{AT_WORK, Case, FindingsBuilder, some_of},
     code::Code,
-    finding::{Finding, Remedy},
+    finding::{Finding, Remedy, Step},
     stuck::concern::since,
 };
 
@@ -90,7 +90,7 @@ fn unavailable(
     let whys: Vec<String> = each_once(services.iter().map(|(_, facts)| why(facts))).collect();
     let objects: Vec<ObjectId> = services.iter().map(|(id, _)| *id).collect();
     let service = services.first().and_then(|(_, facts)| facts.service.as_ref());
-    let look = Remedy::new("check its backend", look(case, service));
+    let look = Step::Look.by("check its backend", look(case, service));
     let one = objects.len() == 1;
     let unregister = match one {
         true => {
@@ -103,7 +103,7 @@ fn unavailable(
         }
     };
     // Its manifest is a file that `kubectl apply` accepts.
-    let unregister = Remedy::new(unregister, objects.iter().filter_map(|id| case.commands().take_away(*id)));
+    let unregister = Step::GiveUp.by(unregister, objects.iter().filter_map(|id| case.commands().take_away(*id)));
     // `available_controller.go: sync`.
     let is_gone = services.iter().any(|(_, facts)| facts.reason == "ServiceNotFound");
     let (behind, remedies) = in_order(case, service, is_gone, [look, unregister]);
@@ -137,8 +137,8 @@ fn lack(case: &Case<'_>, backend: Option<&Backend>) -> Option<Lack> {
 }
 
 /// What is behind a backend and doesn't run, as the end of a sentence. And what starts it, a look at it, and what does
-/// without it, which costs something: a person has to choose that. The look comes first unless the Service doesn't
-/// exist, or its Namespace goes: then there is nothing to repair, only to install again.
+/// without it, which costs something: a person has to choose that. Nothing else heals if the Service doesn't exist, or
+/// its Namespace goes: then there is nothing to repair, only to install again.
 fn in_order(
     case: &Case<'_>,
     backend: Option<&Backend>,
@@ -153,10 +153,10 @@ fn in_order(
     // The API server says that it doesn't answer, also where a dump has no EndpointSlices.
     let seen = lack.unwrap_or(Lack::Endpoint);
     let (words, idle) = behind(case.stage, backend, seen).unzip();
-    let without = without.deciding(true);
     let is_gone = is_gone || goes || lack == Some(Lack::Service);
-    let others = if is_gone { [without, look] } else { [look, without] };
-    let remedies = case.start(idle.flatten()).into_iter().chain(others).collect();
+    let step = if is_gone { Step::Heal } else { Step::GiveUp };
+    let without = Remedy { step, ..without }.deciding(true);
+    let remedies = case.start(idle.flatten()).into_iter().chain([look, without]).collect();
     (words.map(|words| format!(": {words}")).unwrap_or_default(), remedies)
 }
 
@@ -351,10 +351,10 @@ fn stuck(case: &Case<'_>, id: ObjectId, said: &str) -> Finding {
             .to_owned(),
         objects: vec![id],
         remedies: match case.commands().serve(id).filter(|_| snapshot.unread_instances(id).is_some()) {
-            Some(serve) => vec![Remedy::new("serve its instances, so that they can be read and freed", Some(serve))],
+            Some(serve) => vec![Step::Heal.by("serve its instances, so that they can be read and freed", Some(serve))],
             None => vec![
-                Remedy::new("see which instances are left", look),
-                Remedy::new(
+                Step::Look.by("see which instances are left", look),
+                Step::GiveUp.by(
                     "delete them, as the API server would: its answers say what is wrong",
                     case.commands().delete(&left, "background", &[]),
                 ),
@@ -396,13 +396,13 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
 
 /// What makes the API server convert again.
 fn convert_again(case: &Case<'_>, definitions: &[ObjectId], backend: Option<&Backend>) -> [Remedy; 2] {
-    let look = Remedy::new("restore the conversion webhook", look(case, backend));
+    let look = Step::Look.by("restore the conversion webhook", look(case, backend));
     let without = definitions.iter().filter_map(|id| {
         let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
         Some(case.commands().saved(*id)?.and(case.commands().merge(*id, &none)?))
     });
     let copy = if definitions.len() > 1 { "copies of the CRDs" } else { "a copy of the CRD" };
-    let without = Remedy::new(
+    let without = Step::GiveUp.by(
         format!(
             "convert without a webhook, and keep {copy}: what only one version has is missing in the other, and is \
              lost in each object that is changed meanwhile"
@@ -473,30 +473,32 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
         let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
         let known = json!({"name": version, "served": false, "storage": false, "schema": schema});
         let patch = vec![json!({"op": "add", "path": "/spec/versions/-", "value": known})];
-        remedies.push(Remedy::new(
+        remedies.push(Step::Heal.by(
             "add the version to the CRD again, without serving it: the objects can then be read and rewritten",
             case.commands().patch(definition, patch),
         ));
     }
     if resource.namespaced && key.is_none() {
-        remedies.push(Remedy::new(
-            "find the namespaces in which the list fails: the object is there",
-            in_each_namespace(case, resource),
-        ));
+        remedies.push(
+            Step::Look.by(
+                "find the namespaces in which the list fails: the object is there",
+                in_each_namespace(case, resource),
+            ),
+        );
     }
     let etcdctl = || ShellCommand::new("etcdctl");
     match key {
         Some(key) => {
-            remedies.push(Remedy::new(
+            remedies.push(Step::Look.by(
                 "keep a copy: once the API server has the old encryption key again, it can be restored",
                 [etcdctl().args(["get", key, "--print-value-only"]).syntax("> spoiled")],
             ));
-            remedies.push(Remedy::new(
+            remedies.push(Step::Force.by(
                 "if that key is lost permanently, delete the object in etcd, because no API can",
                 [etcdctl().args(["del", key])],
             ));
         }
-        None => remedies.push(Remedy::new(
+        None => remedies.push(Step::Look.by(
             "find the object in etcd: kubectl get of it fails with the same error; keep a copy and delete its \
              key in etcd, because no API can",
             [etcdctl().args(["get", "--prefix", "--keys-only", &prefix])],
@@ -537,7 +539,7 @@ fn unreadable(case: &Case<'_>, resource: &Resource, list: &ListRecord, failure: 
         consequence: "Not verified: anything that depends on objects of this kind. If the collector cannot list \
             them either, it neither collects them nor waits for them."
             .to_owned(),
-        remedies: vec![Remedy::new("check whether it also fails for you", list_all(case, resource))],
+        remedies: vec![Step::Look.by("check whether it also fails for you", list_all(case, resource))],
         ..Finding::of(Code::ListUnreadable, &full)
     }
 }

@@ -21,7 +21,7 @@ use crate::wording::thousands;
 use super::{
     commands::Commands,
     evidence::Evidence,
-    finding::{Finding, RecreatedDependent, Remedy},
+    finding::{Finding, RecreatedDependent, Remedy, Step},
     limit::Limit,
 };
 
@@ -116,7 +116,7 @@ impl<'a> Case<'a> {
     /// Starts the workload behind a Service.
     pub(super) fn start(&self, idle: Option<ObjectId>) -> Option<Remedy> {
         let scale = self.commands().scale_up(idle?)?;
-        Some(Remedy::new("start what is behind its Service, and scaled to 0", [scale]))
+        Some(Step::Heal.by("start what is behind its Service, and scaled to 0", [scale]))
     }
 
     /// A sentence for a live cluster if dependents of these may be among what could not be read; empty otherwise.

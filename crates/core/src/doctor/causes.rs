@@ -18,7 +18,7 @@ use super::{
     case::{Case, some_of, sorted},
     code::{Code, Trait},
     commands::one_after_another,
-    finding::{Finding, Remedy},
+    finding::{Finding, Remedy, Step},
     webhooks::asked,
 };
 
@@ -290,7 +290,7 @@ fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &Caus
         Some(keep) => {
             *keep = keep.clone().before_others();
             finding.consequence.push_str(&format!(" Keep the data before you mend {}.", some_of(&names)));
-            let cures = cures.into_iter().map(|cure| Remedy { comes_first: true, ..cure });
+            let cures = cures.into_iter().map(|cure| Remedy { step: Step::First, ..cure });
             finding.remedies.splice(1..1, cures);
         }
         None => {

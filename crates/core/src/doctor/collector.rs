@@ -22,7 +22,7 @@ use super::{
     case::{Case, FindingsBuilder, Probed, sorted},
     code::Code,
     commands::one_after_another,
-    finding::{Finding, Remedy},
+    finding::{Finding, Remedy, Step},
     limit::Limit,
     losses::Losses,
     refusers::who_may_refuse,
@@ -206,36 +206,30 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn], may_be_refused: bool) 
         .collect();
     dangling.sort_unstable();
     let mut remedies = if works {
-        vec![Remedy::new("find out why: this sends the same request as a dry run", tried(case, turns))]
+        vec![Step::Look.by("find out why: this sends the same request as a dry run", tried(case, turns))]
     } else {
         let (_, manager) = of_controller_manager(case.stage, case.now);
         let mut remedies = Vec::new();
         // A manager that runs may have tried in vain; a sweep would, too.
         if may_be_refused && matches!(manager, Liveness::Alive(_)) {
             let text = "find out whether the API server refuses that: this sends the same request as a dry run";
-            remedies.push(Remedy::new(text, tried(case, turns)));
+            remedies.push(Step::Look.by(text, tried(case, turns)).before_others());
         }
         remedies.extend(sweep::remedies(case, turns));
         remedies.push(see_manager(case));
         remedies
     };
-    if !foreground.is_empty() {
-        remedies.push(Remedy::new(
-            "unblock the waiting objects: delete them again with --cascade=background; the collector deletes \
-             their dependents later",
-            commands.delete(&foreground, "background", &[]),
-        ));
-    }
-    if !orphaning.is_empty() {
-        let free = orphaning.iter().filter_map(|owner| free_dependents(case, *owner));
-        remedies
-            .push(Remedy::new("remove the dependents' references by hand, then remove the owner's finalizer", free));
-    }
-    if !dangling.is_empty() {
-        let delete = commands.delete(&dangling, "background", &[]);
-        let delete = Remedy::new("delete the objects that the collector should have deleted", delete);
-        remedies.push(delete.deciding(true));
-    }
+    remedies.push(Step::GiveUp.by(
+        "unblock the waiting objects: delete them again with --cascade=background; the collector deletes \
+         their dependents later",
+        commands.delete(&foreground, "background", &[]),
+    ));
+    let free = orphaning.iter().filter_map(|owner| free_dependents(case, *owner));
+    let by_hand = "remove the dependents' references by hand, then remove the owner's finalizer";
+    remedies.push(Step::GiveUp.by(by_hand, free));
+    let delete = commands.delete(&dangling, "background", &[]);
+    let delete = Step::GiveUp.by("delete the objects that the collector should have deleted", delete);
+    remedies.push(delete.deciding(true));
     remedies
 }
 
@@ -326,7 +320,7 @@ fn left_to_manager(case: &Case<'_>) -> Vec<ObjectId> {
 }
 
 fn see_manager(case: &Case<'_>) -> Remedy {
-    Remedy::new(
+    Step::Look.by(
         "see why kube-controller-manager does not do it; once it runs, it does all of this by itself",
         [case.kubectl.verb("get").args(SEE_MANAGER)],
     )
@@ -334,14 +328,12 @@ fn see_manager(case: &Case<'_>) -> Remedy {
 
 /// What only a controller manager does, it does once it runs.
 pub(super) fn start_manager(case: &Case<'_>) -> Remedy {
-    Remedy::new(
-        "start kube-controller-manager. Its pods, where it has any",
-        [case.kubectl.verb("get").args(SEE_MANAGER)],
-    )
+    Step::Heal
+        .by("start kube-controller-manager. Its pods, where it has any", [case.kubectl.verb("get").args(SEE_MANAGER)])
 }
 
 fn look_at_manager(case: &Case<'_>) -> Remedy {
-    Remedy::new(
+    Step::Look.by(
         "check that kube-controller-manager is running, and that its --controllers flag includes the collector",
         [case.kubectl.verb("get").args(SEE_MANAGER).args(["-o", "yaml"])],
     )
@@ -361,7 +353,7 @@ fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed, some_refused: bool) 
                 .to_owned(),
             "Foreground and orphan deletes act like background deletes: a running collector deletes the \
              dependents; without one they are kept.",
-            Remedy::new(
+            Step::Look.by(
                 "check whether the API server runs with --enable-garbage-collector=false",
                 [case.kubectl.verb("get").args([
                     "pods",

@@ -19,7 +19,7 @@ use crate::{
 use super::{
     case::{Case, FindingsBuilder, sorted},
     code::Code,
-    finding::{Finding, Remedy},
+    finding::{Finding, Remedy, Step},
 };
 
 /// Foreground deletes are simulated for at most this many members of a cycle, and for one member of a large cycle.
@@ -35,7 +35,7 @@ fn again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
          the collector still deletes the dependents",
         case.names(objects, objects.first().copied())
     );
-    Remedy::new(words, case.commands().delete(objects, "background", &[]))
+    Step::Heal.by(words, case.commands().delete(objects, "background", &[]))
 }
 
 /// Reports cycles that are never collected, and what a foreground delete would do to them.
@@ -220,7 +220,7 @@ fn living_on(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Fin
             ),
         },
         related: outer,
-        remedies: vec![Remedy::new(what, drop_all(case, &cut))],
+        remedies: vec![Step::Heal.by(what, drop_all(case, &cut))],
         ..Finding::of(code, cause(case, members))
     }
 }
@@ -253,7 +253,7 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
     let beyond_one = beyond_one(case, members);
     // Without duplicate uids, the collector itself unblocks the cycle (R5.10), unless an object owns itself.
     let unblock = if beyond_one.is_empty() || members.len() == 1 {
-        Remedy::new(
+        Step::Heal.by(
             if members.len() == 1 {
                 "stop it from blocking its owner: it can then be deleted, but is still never collected"
             } else {
@@ -263,7 +263,7 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
             unblock_all(case, &cut),
         )
     } else {
-        Remedy::new(
+        Step::Heal.by(
             "keep one reference per uid: they can then be deleted, but are still never collected",
             drop_all(case, &beyond_one),
         )
@@ -282,7 +282,7 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
         }
         .to_owned(),
         remedies: vec![
-            Remedy::new("remove the reference that closes the cycle", drop_all(case, &to_cut(case, members, false))),
+            Step::Heal.by("remove the reference that closes the cycle", drop_all(case, &to_cut(case, members, false))),
             unblock,
         ],
         ..Finding::of(Code::BlockingCycle, cause(case, members))
@@ -339,7 +339,7 @@ fn refused(case: &Case<'_>, id: ObjectId, waiting: &[ObjectId]) -> Finding {
         consequence: never(&circle, &related),
         remedies: vec![
             again(case, waiting),
-            Remedy::new(
+            Step::Heal.by(
                 "keep one reference per uid: the collector can then continue, and all of them are deleted",
                 drop_all(case, &beyond_one),
             ),
@@ -397,10 +397,9 @@ fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Fin
     };
     let mut remedies = vec![again(case, &to_delete)];
     if code == Code::ForegroundDeadlock {
-        remedies.push(Remedy::new(
-            "stop the reference that closes the cycle from blocking its owner",
-            unblock_all(case, &cut),
-        ));
+        remedies.push(
+            Step::Heal.by("stop the reference that closes the cycle from blocking its owner", unblock_all(case, &cut)),
+        );
     }
     Finding {
         objects: circle.to_vec(),

@@ -12,7 +12,7 @@ use crate::{
 use super::{
     case::{Case, FindingsBuilder},
     code::Code,
-    finding::{Finding, Remedy},
+    finding::{Finding, Step},
 };
 
 /// The events about one owner: its dependents, and the latest event.
@@ -84,7 +84,9 @@ fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
         message: format!("{}/{}{more}{place}: the collector said{when}: {}", latest.kind, latest.name, latest.message),
         consequence: consequence.to_owned(),
         objects,
-        remedies: vec![Remedy::new("find out which client writes such references: its name is in managedFields", look)],
+        remedies: vec![
+            Step::Look.by("find out which client writes such references: its name is in managedFields", look),
+        ],
         ..Finding::of(Code::OwnerNamespaceEvent, cause)
     }
 }

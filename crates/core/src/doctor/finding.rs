@@ -44,7 +44,7 @@ pub struct Finding {
     pub consequence: String,
     /// Which data is lost with it, and what is taken down: sentences.
     pub irreversible: Vec<String>,
-    /// The remedies; the first does the least harm.
+    /// The remedies, in the order of their steps; what comes first for another's sake stands before that one.
     pub remedies: Vec<Remedy>,
 }
 
@@ -99,6 +99,12 @@ impl Finding {
         let mut finding = self.clone();
         finding.remedies.retain(|remedy| remedy.frees.is_empty() || remedy.frees.contains(&object));
         finding
+    }
+
+    /// Puts the remedies that have commands into the order of their steps.
+    pub(super) fn put_in_order(&mut self) {
+        self.remedies.retain(|remedy| !remedy.commands.is_empty());
+        self.remedies.sort_by_key(|remedy| remedy.step);
     }
 
     /// The affected objects, and the others involved.
@@ -163,6 +169,24 @@ pub(super) fn one_cause(causes: &BTreeSet<String>) -> String {
     format!("{first} and {} more {:016x}", causes.len() - 1, hasher.finish())
 }
 
+/// What a remedy does to what is there. The remedies of a finding are told in this order: what heals comes before what
+/// harms, and nothing after what can't be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// Keeps data that the others lose; done as well.
+    Keep,
+    /// Mends nothing by itself: without it, those that follow are refused, or in vain. Where it stands is its meaning.
+    First,
+    /// Lets those who should do their work do it, or removes what prevents that.
+    Heal,
+    /// Changes nothing, and shows what to do.
+    Look,
+    /// Does without what doesn't work, or deletes what others need.
+    GiveUp,
+    /// Removes what says that somebody isn't done: nobody finishes that then.
+    Force,
+}
+
 /// A way to resolve a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -176,12 +200,9 @@ pub struct Remedy {
     /// Whether it decides between keeping and losing something: a person has to choose it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub decides: bool,
-    /// Whether it mends nothing by itself: without it, those that follow are refused, or in vain.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub comes_first: bool,
-    /// Whether it comes first because it keeps data that the others lose: beside what else comes first.
-    #[serde(skip)]
-    pub keeps: bool,
+    /// In a document, whether it comes first.
+    #[serde(rename = "comesFirst", skip_serializing_if = "Step::stands_alone", serialize_with = "is_true")]
+    pub step: Step,
     /// What holds data, and keeps it once the first commands have changed its policy.
     #[serde(skip)]
     pub(super) holders: Vec<ObjectId>,
@@ -190,18 +211,33 @@ pub struct Remedy {
     pub(super) frees: Vec<ObjectId>,
 }
 
-impl Remedy {
-    /// A remedy with those of these commands that a shell can run.
-    pub fn new(what: impl Into<String>, commands: impl IntoIterator<Item = ShellCommand>) -> Self {
+impl Step {
+    /// Whether it does something without the remedies that follow it.
+    fn stands_alone(&self) -> bool {
+        *self > Step::First
+    }
+
+    /// A remedy with those of these commands that a shell can run. Force is always a decision.
+    pub(super) fn by(self, what: impl Into<String>, commands: impl IntoIterator<Item = ShellCommand>) -> Remedy {
         Remedy {
             what: what.into(),
             commands: commands.into_iter().filter(ShellCommand::fits).collect(),
-            decides: false,
-            comes_first: false,
-            keeps: false,
+            decides: self == Step::Force,
+            step: self,
             holders: Vec::new(),
             frees: Vec::new(),
         }
+    }
+}
+
+fn is_true<S: Serializer>(_: &Step, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(true)
+}
+
+impl Remedy {
+    /// Whether it is done as well, before one of those that follow.
+    pub fn comes_first(&self) -> bool {
+        !self.step.stands_alone()
     }
 
     /// The same, as a decision between keeping and losing something if this is true.
@@ -211,7 +247,7 @@ impl Remedy {
 
     /// The same, as what the other remedies of a finding need first.
     pub(super) fn before_others(self) -> Self {
-        Remedy { what: format!("first {}", self.what), comes_first: true, ..self }
+        Remedy { what: format!("first {}", self.what), step: self.step.min(Step::First), ..self }
     }
 }
 

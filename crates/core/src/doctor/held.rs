@@ -8,7 +8,7 @@ use crate::{
 };
 
 use super::{
-    Code, Finding, Remedy,
+    Code, Finding, Remedy, Step,
     case::{Case, FindingsBuilder},
 };
 
@@ -72,20 +72,20 @@ fn finding(case: &Case<'_>, id: ObjectId, held: Held, guards: Vec<ObjectId>) -> 
                 ),
             },
             vec![
-                Remedy::new("take the delete back", plugin(case, "cancel", id, &[]).filter(|_| is_recorded))
+                Step::Heal
+                    .by("take the delete back", plugin(case, "cancel", id, &[]).filter(|_| is_recorded))
                     .deciding(true),
-                Remedy::new("delete it now", plugin(case, "delete", id, &["--hold=0s"])).deciding(is_recorded),
-                Remedy::new(
+                Step::GiveUp.by("delete it now", plugin(case, "delete", id, &["--hold=0s"])).deciding(is_recorded),
+                Step::Force.by(
                     "delete it now, without this plugin; its Secret stays",
                     case.commands().remove_finalizers(id, &finalizers),
-                )
-                .deciding(true),
+                ),
             ],
         ),
         Held::BeingTakenBack => (
             format!("Terminating{since}. Its delete is being taken back, and that is not done."),
             "It can't be deleted, and its dependents may be their own owners, until the rest is done.".to_owned(),
-            vec![Remedy::new("take the rest back", plugin(case, "cancel", id, &[]))],
+            vec![Step::Heal.by("take the rest back", plugin(case, "cancel", id, &[]))],
         ),
     };
     about(case, id, guards, [message, consequence], remedies)
@@ -107,7 +107,7 @@ fn left_over(case: &Case<'_>, id: ObjectId, of: Option<ObjectId>, guards: Vec<Ob
             "take the rest back, or remove the Secret if nothing can be taken back",
         ),
     };
-    let remedy = Remedy::new(what, plugin(case, "cancel", id, &[]));
+    let remedy = Step::Heal.by(what, plugin(case, "cancel", id, &[]));
     about(case, id, of.into_iter().chain(guards).collect(), [message, consequence], vec![remedy])
 }
 

@@ -12,7 +12,7 @@ use crate::{
 use super::{
     case::{Case, FindingsBuilder, sorted},
     code::Code,
-    finding::{Finding, Remedy},
+    finding::{Finding, Remedy, Step},
 };
 
 /// Finds objects whose namespace does not exist.
@@ -55,7 +55,7 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], findings: &mut Finding
             }
             .to_owned(),
             related,
-            remedies: vec![Remedy::new(
+            remedies: vec![Step::Heal.by(
                 "create the namespace again: the collector can then do its work in it",
                 create_namespace(case, name),
             )],
@@ -125,7 +125,7 @@ fn make_again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
                 let drop = commands.drop_references(*dependent, &places);
                 if drop.is_empty() {
                     // The dependent can't be freed: deleting its owner would delete it.
-                    return Remedy::new("", None);
+                    return Step::GiveUp.by("", None);
                 }
                 lines.extend(drop);
             }
@@ -144,5 +144,5 @@ fn make_again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
         }
     };
     lines.extend(objects.iter().filter_map(|id| commands.make_again(*id)));
-    Remedy::new(what, lines)
+    Step::GiveUp.by(what, lines)
 }

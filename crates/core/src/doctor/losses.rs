@@ -10,7 +10,7 @@ use crate::{
 use super::{
     case::Case,
     code::{Code, Trait},
-    finding::{Finding, Remedy},
+    finding::{Finding, Remedy, Step},
 };
 
 /// Says of findings about Terminating objects which data goes in the end, and how to keep it. The others say by
@@ -141,5 +141,5 @@ pub(super) fn keep_volumes(case: &Case<'_>, volumes: impl Iterator<Item = Object
         _ if are_volumes => "keep the data: set the reclaim policy of its volumes to Retain",
         _ => "keep the data: set the policy of what holds it to Retain",
     };
-    Some(Remedy { keeps: true, holders: volumes.collect(), ..Remedy::new(what, retain).before_others() })
+    Some(Remedy { holders: volumes.collect(), ..Step::Keep.by(what, retain).before_others() })
 }

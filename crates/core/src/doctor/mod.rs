@@ -44,7 +44,7 @@ pub use case::{Case, Probed};
 pub use code::Code;
 pub use evidence::{Evidence, RecordedDelete, RecordedName};
 pub use explain::{Explained, Explanation, explain, foresee};
-pub use finding::{Diagnosis, Finding, RecreatedDependent, Remedy};
+pub use finding::{Diagnosis, Finding, RecreatedDependent, Remedy, Step};
 pub use limit::Limit;
 pub use vanished::{Vanished, vanished};
 
@@ -75,7 +75,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     stuck::progress::gather(case, &mut findings);
     let FindingsBuilder { mut findings, made, .. } = findings;
     for finding in &mut findings {
-        finding.remedies.retain(|remedy| !remedy.commands.is_empty());
+        finding.put_in_order();
         finding.since = finding.objects.iter().filter_map(|id| case.snapshot().object(*id).deletion_requested()).min();
     }
     causes::connect(case, &calls, &mut findings);
@@ -98,6 +98,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
 /// The deletions in scope that go on, and that these findings are not about.
 pub fn in_progress(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
     let mut going_on = stuck::progress::untold(case, findings);
+    going_on.iter_mut().for_each(Finding::put_in_order);
     losses::tell(case, &mut going_on);
     causes::keep_past_webhooks(case, &causes::unreachable(findings), &mut going_on);
     webhooks::tell_taken_down(case, &mut going_on);

@@ -15,7 +15,7 @@ use super::{
     case::{Case, FindingsBuilder, sorted},
     causes::operation,
     code::Code,
-    finding::{Finding, Remedy},
+    finding::{Finding, Remedy, Step},
 };
 
 /// Finds policies that refuse pending writes of the collector, or deletes in a terminating namespace.
@@ -93,7 +93,7 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, [refused, releases, waitin
         related,
         remedies: vec![
             let_pass(case, policy, first),
-            Remedy::new("see what it protects, and why", case.commands().get(policy.policy)),
+            Step::Look.by("see what it protects, and why", case.commands().get(policy.policy)),
         ],
         ..Finding::of(Code::PolicyRefuses, format!("{} {}", uid(policy.policy), uid(policy.binding)))
     }
@@ -103,7 +103,7 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, [refused, releases, waitin
 fn let_pass(case: &Case<'_>, policy: &BoundPolicy<'_>, object: ObjectId) -> Remedy {
     let refuses = policy.refuses(case.stage, object, |_| true);
     let (what, fields) = way_past(refuses.is_some_and(Refuses::lacks_parameters));
-    Remedy::new(what, case.commands().merge(policy.binding, &fields)).deciding(true)
+    Step::Heal.by(what, case.commands().merge(policy.binding, &fields)).deciding(true)
 }
 
 /// What lets pass what a policy refuses, and the fields of its binding that do it.

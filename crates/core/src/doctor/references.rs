@@ -21,7 +21,7 @@ use super::{
     case::{Case, FindingsBuilder, some_of, sorted},
     code::Code,
     evidence::{RecordedDelete, RecordedName},
-    finding::{Finding, Remedy, one_cause},
+    finding::{Finding, Remedy, Step, one_cause},
     limit::Limit,
     losses::Losses,
 };
@@ -602,12 +602,15 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
     // What goes with its namespace in any case can't be kept.
     let is_kept = !objects.iter().all(|id| case.stage.leaving_namespace_of(*id).is_some());
     let drops = is_kept.then(|| each(&|fault| commands.drop_references(fault.holder, &invalid_places(fault))));
-    let drop =
-        Remedy::new(format!("{keep} and remove the invalid owner {}", reference(invalid)), drops.unwrap_or_default())
-            .deciding(becomes == HolderOutcome::Gone);
+    // What the delete asked for comes first.
+    let asked = deleted_by(case, code, &faults[0]).is_some_and(RecordedDelete::takes_dependents);
+    let (dropping, letting_go) = if asked { (Step::GiveUp, Step::Heal) } else { (Step::Heal, Step::GiveUp) };
+    let drop = dropping
+        .by(format!("{keep} and remove the invalid owner {}", reference(invalid)), drops.unwrap_or_default())
+        .deciding(becomes == HolderOutcome::Gone);
     let delete = if one { "delete it, as the collector would" } else { "delete them, as the collector would" };
-    let let_go = Remedy::new(delete, commands.delete(&objects, "background", &[])).deciding(true);
-    let mut remedies = match code {
+    let let_go = letting_go.by(delete, commands.delete(&objects, "background", &[])).deciding(true);
+    match code {
         Code::OwnerUnread => {
             let namespace = |fault: &Fault| snapshot.object(fault.holder).namespace;
             let look = |fault: &Fault| -> Vec<ShellCommand> {
@@ -615,7 +618,7 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
                 fault.references(case).filter_map(look).collect()
             };
             let look: BTreeSet<ShellCommand> = faults.iter().flat_map(look).collect();
-            vec![Remedy::new("find out why the owner cannot be read", look)]
+            vec![Step::Look.by("find out why the owner cannot be read", look)]
         }
         Code::OwnerOtherUid => {
             let repoint = change(&|found| vec![("uid", json!(snapshot.text(snapshot.object(found).uid)))]);
@@ -624,14 +627,14 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
                 "put the uid of the object that now has this name into the {references}: {then} deleted with that \
                     object"
             );
-            let repoint = Remedy::new(what, repoint).deciding(becomes == HolderOutcome::Gone);
+            let repoint = Step::Heal.by(what, repoint).deciding(becomes == HolderOutcome::Gone);
             if becomes == HolderOutcome::Gone { vec![drop, repoint, let_go] } else { vec![drop, repoint] }
         }
         Code::OwnerOtherName | Code::OwnerOtherKind => {
-            vec![Remedy::new(format!("correct the owner's name and kind in the {references}"), correct_names()), drop]
+            vec![Step::Heal.by(format!("correct the owner's name and kind in the {references}"), correct_names()), drop]
         }
         Code::OwnerNotServed | Code::OwnerListKind if faults.iter().all(|fault| all_may_own(case, fault)) => {
-            vec![Remedy::new(format!("use the served kind of the owner in the {references}"), correct_names()), drop]
+            vec![Step::Heal.by(format!("use the served kind of the owner in the {references}"), correct_names()), drop]
         }
         Code::OwnerAbsent | Code::OwnerListKind | Code::OwnerOtherNamespace if becomes == HolderOutcome::Gone => {
             vec![drop, let_go]
@@ -639,26 +642,20 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
         // What the collector would do if it could resolve the reference.
         Code::OwnerNotServed | Code::OwnerInvalidScope if faults.iter().all(|fault| owners_are_gone(case, fault)) => {
             let delete = if one { "delete it: its owner is missing" } else { "delete them: their owners are missing" };
-            vec![drop, Remedy::new(delete, commands.delete(&objects, "background", &[])).deciding(true)]
+            vec![drop, Step::GiveUp.by(delete, commands.delete(&objects, "background", &[])).deciding(true)]
         }
         Code::OwnerDuplicated => {
             let on_each = if one { "" } else { " on each object" };
             let single = each(&|fault| commands.drop_references(fault.holder, &superfluous(case, fault)));
-            vec![Remedy::new(format!("keep only one of these references{on_each}, the correct one"), single)]
+            vec![Step::Heal.by(format!("keep only one of these references{on_each}, the correct one"), single)]
         }
         Code::OwnerMalformed => {
             let mend = each(&|fault| commands.drop_references(fault.holder, &fault.places));
-            let mend = Remedy::new(format!("{keep} and remove the malformed {references}"), mend);
+            let mend = Step::Heal.by(format!("{keep} and remove the malformed {references}"), mend);
             vec![mend.deciding(becomes == HolderOutcome::Gone)]
         }
         _ => vec![drop],
-    };
-    if deleted_by(case, code, &faults[0]).is_some_and(RecordedDelete::takes_dependents)
-        && let Some(place) = remedies.iter().position(|remedy| remedy.what == delete)
-    {
-        remedies[..=place].rotate_right(1);
     }
-    remedies
 }
 
 /// Whether nothing that was read is an owner of a dependent, by uid, and all kinds of its owners were read: another

@@ -12,7 +12,7 @@ use crate::{
 use super::{
     case::{Case, FindingsBuilder, sorted},
     code::Code,
-    finding::{Finding, Remedy},
+    finding::{Finding, Step},
 };
 
 /// At most this many objects are tried: each is a request.
@@ -63,19 +63,16 @@ fn finding(case: &Case<'_>, resource: ResourceId, why: &str, turns: &[Turn]) -> 
     } else {
         "the collector's finalizers"
     };
-    let mut remedies = Vec::new();
-    if !own.is_empty() {
-        remedies.push(Remedy::new(
+    let remedies = vec![
+        Step::Heal.by(
             format!("delete it again with --cascade=background: a delete is not validated, and removes {last}"),
             commands.delete(&own, "background", &[]),
-        ));
-    }
-    if !others.is_empty() {
-        remedies.push(Remedy::new(
+        ),
+        Step::Heal.by(
             "make the objects satisfy the schema; then the collector changes them at its next try",
             others.iter().filter_map(|id| commands.edit(*id)),
-        ));
-    }
+        ),
+    ];
     let definition = definition.map_or_else(|| "its CRD".to_owned(), |id| case.name(id, None));
     let (verb, they) = if invalid.len() == 1 { ("no longer satisfies", "it") } else { ("no longer satisfy", "them") };
     Finding {

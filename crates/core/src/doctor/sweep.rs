@@ -14,7 +14,12 @@ use crate::{
     wording::{count, thousands},
 };
 
-use super::{case::Case, commands::in_batches, finding::Remedy, losses::Losses};
+use super::{
+    case::Case,
+    commands::in_batches,
+    finding::{Remedy, Step},
+    losses::Losses,
+};
 
 /// What does the collector's work on these writes: first what finishes deletes that somebody requested, then what
 /// starts others. All that deletes an existing object needs a decision. What keeps data comes first.
@@ -29,7 +34,7 @@ pub(super) fn remedies(case: &Case<'_>, turns: &[Turn]) -> Vec<Remedy> {
     let losses = Losses::of(case, requested.iter().chain(&others).filter(goes).copied());
     let of_requested = Losses::of(case, requested.iter().filter(goes).copied());
     let decides = requested.iter().any(|id| is_deleted(case, *id));
-    let finish = Remedy::new(
+    let finish = Step::Heal.by(
         format!(
             "do the collector's work: finish the deletes that wait for it; {}{}",
             harm(case, &requested),
@@ -43,7 +48,7 @@ pub(super) fn remedies(case: &Case<'_>, turns: &[Turn]) -> Vec<Remedy> {
         harm(case, &others),
         clause(case, &of_others)
     );
-    let others = Remedy::new(what, commands(case, &others, true)).deciding(true);
+    let others = Step::Heal.by(what, commands(case, &others, true)).deciding(true);
     losses.keep(case).into_iter().chain([finish.deciding(decides), others]).collect()
 }
 

@@ -20,7 +20,7 @@ use super::{
     case::{Case, FindingsBuilder, some_of, sorted},
     code::Code,
     commands::one_after_another,
-    finding::{Finding, Remedy},
+    finding::{Finding, Step},
     limit::Limit,
 };
 
@@ -252,7 +252,7 @@ fn start(case: &Case<'_>, group: &Group<'_, '_>, finding: &mut Finding) {
         );
         allow.commands = one_after_another(allow.commands.drain(..).chain(start.commands)).into_iter().collect();
     } else {
-        finding.remedies.insert(0, start);
+        finding.remedies.push(start);
     }
 }
 
@@ -493,14 +493,14 @@ fn finding(case: &Case<'_>, cause: &str, group: &Group<'_, '_>) -> Finding {
         ),
         consequence: then.join(" "),
         remedies: vec![
-            Remedy::new(
+            Step::GiveUp.by(
                 pick(
                     "allow writes while the webhook is unreachable: they are then not checked",
                     "allow writes while the webhooks are unreachable: they are then not checked",
                 ),
                 places.iter().filter_map(|(configuration, places)| commands.let_pass(*configuration, places)),
             ),
-            Remedy::new(
+            Step::GiveUp.by(
                 match places.len() {
                     1 => "delete the configuration and keep a copy, if its application is no longer installed",
                     _ => "delete the configurations and keep a copy, if their application is no longer installed",

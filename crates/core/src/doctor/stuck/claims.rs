@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     doctor::{
-        Code, Finding, Remedy,
+        Code, Finding, Remedy, Step,
         case::{Case, FindingsBuilder, sorted},
         losses::keep_volumes,
     },
@@ -90,7 +90,7 @@ pub(super) fn gather_volumes(case: &Case<'_>, concern: &Concern, findings: &mut 
         let (phase, words) = (volume.phase.as_deref().unwrap_or_default(), &said.words);
         let consequence = "That is tried again and again: once it succeeds, the volume is gone with all its data.";
         let keep = keep_volumes(case, std::iter::once(id));
-        let look = Remedy::new("see its events", commands.about("describe", id));
+        let look = Step::Look.by("see its events", commands.about("describe", id));
         findings.findings.push(Finding {
             message: format!(
                 "{phase}: its claim is gone, and its data can't be deleted (reclaim policy Delete): {words}."
@@ -132,7 +132,7 @@ fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding 
         remedies: keep
             .into_iter()
             .chain([
-                Remedy::new(format!("{first}{delete}"), commands.delete(&pods, "background", &[])).deciding(lost),
+                Step::Heal.by(format!("{first}{delete}"), commands.delete(&pods, "background", &[])).deciding(lost),
                 see_volumes(case, &claims),
             ])
             .collect(),
@@ -144,7 +144,7 @@ fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding 
 
 fn see_volumes(case: &Case<'_>, claims: &[ObjectId]) -> Remedy {
     let look = claims.iter().filter_map(|id| case.commands().get(*id));
-    Remedy::new("see which volume it is, and what happens to it", look)
+    Step::Look.by("see which volume it is, and what happens to it", look)
 }
 
 fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
@@ -184,7 +184,7 @@ fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
         remedies: vec![
             Remedy {
                 holders: volumes.clone(),
-                ..Remedy::new(
+                ..Step::Heal.by(
                     format!(
                         "copy the data that you need, or keep {volume} reclaim policy to Retain before {when}; then \
                      {still} can be bound again"
@@ -193,7 +193,7 @@ fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
                 )
                 .deciding(true)
             },
-            Remedy::new(delete, commands.delete(&finished, "background", &[])).deciding(true),
+            Step::GiveUp.by(delete, commands.delete(&finished, "background", &[])).deciding(true),
             see_volumes(case, &claims),
         ],
         related: [pods, volumes].concat(),

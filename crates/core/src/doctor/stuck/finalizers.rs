@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::{
     command_line::ShellCommand,
     doctor::{
-        Code, Finding, Remedy,
+        Code, Finding, Remedy, Step,
         case::{Case, FindingsBuilder, some_of, sorted},
         collector::start_manager,
         finding::one_cause,
@@ -518,15 +518,18 @@ fn look_for_controller(case: &Case<'_>, code: Code, holds: &[Hold]) -> Option<Re
     };
     // What a controller that can't start needs, its workload says.
     let is_there = holds.iter().any(|(_, controller)| !controller.failing.is_empty());
-    let what = match to_install(case, holds).filter(|_| code != Code::ArmedDeletion && !is_there) {
-        Some(gone) => format!("install or repair {gone}: it removes the finalizer, after its cleanup. See what runs"),
+    let (step, what) = match to_install(case, holds).filter(|_| code != Code::ArmedDeletion && !is_there) {
+        Some(gone) => {
+            let what = format!("install or repair {gone}: it removes the finalizer, after its cleanup. See what runs");
+            (Step::Heal, what)
+        }
         None if !are_all_read(case.stage) && holds.iter().any(is_unread) => {
-            "see whether its controller runs: its log then says why it waits".to_owned()
+            (Step::Look, "see whether its controller runs: its log then says why it waits".to_owned())
         }
         None => return None,
     };
     let workloads = case.commands().kubectl.verb("get").arg("deployments.apps,statefulsets.apps,daemonsets.apps");
-    Some(Remedy::new(what, [workloads.arg("--all-namespaces")]))
+    Some(step.by(what, [workloads.arg("--all-namespaces")]))
 }
 
 /// The MutatingAdmissionPolicies that may put a finalizer back, and the webhooks, by configuration: they are asked
@@ -583,38 +586,39 @@ fn remedies(
     remedies.extend(resume(case, code, holds, objects));
     remedies.extend(fires.losses.keep(case));
     let lacks_manager = case.lacks_manager_for(finalizers.iter().copied()).is_some();
-    remedies.extend(lacks_manager.then(|| start_manager(case).deciding(code == Code::ArmedDeletion)));
+    let start_manager = || Remedy { step: starting(code), ..start_manager(case) };
+    remedies.extend(lacks_manager.then(|| start_manager().deciding(code == Code::ArmedDeletion)));
     // What an armed controller does has to be decided first.
     if code != Code::ArmedDeletion {
-        remedies.push(Remedy::new("start the controller", start.clone()));
+        remedies.push(Step::Heal.by("start the controller", start.clone()));
     }
     remedies.extend(look_for_controller(case, code, holds));
     let needed: Vec<ObjectId> = objects.iter().copied().filter(|id| !users.needing(*id).is_empty()).collect();
     let back_up = needed.iter().filter_map(|id| commands.get(*id));
-    remedies.push(Remedy::new(format!("back {} up", it(&needed)), back_up));
+    remedies.push(Step::Look.by(format!("back {} up", it(&needed)), back_up));
     let is_quoted = objects.iter().any(|id| snapshot.facts.why_not_deleted(*id).is_some());
     let is_known = !users.to_delete(case).is_empty() || is_quoted && controllers_say(case, holds).is_some();
     if code == Code::SlowFinalizer && needed.is_empty() && !is_known {
         let look = objects.iter().take(1).filter_map(|id| commands.about("describe", *id));
-        remedies.push(Remedy::new("check the object's status and its controller", look));
+        remedies.push(Step::Look.by("check the object's status and its controller", look));
     }
     let mut first = users.to_delete(case);
     first.retain(|user| !users.made.contains(user));
     let goes = if objects.len() == 1 { "it goes" } else { "they go" };
     let named = case.names(&first, objects.first().copied());
     let plans = first.iter().take(NAMED).filter_map(|user| commands.plan(*user));
-    remedies.push(Remedy::new(format!("delete {named} first: then {goes}. See what that takes along"), plans));
+    remedies.push(Step::Heal.by(format!("delete {named} first: then {goes}. See what that takes along"), plans));
     let naming = case.names(&users.perhaps, objects.first().copied());
     let (they_may, wait) = if users.perhaps.len() == 1 { ("it may", "that") } else { ("they may", "them") };
     let plans = users.perhaps.iter().take(NAMED).filter_map(|user| commands.plan(*user));
     let first =
         format!("delete {naming} first, if {they_may} go: the controller may wait for {wait}. See what goes then");
-    remedies.push(Remedy::new(first, plans));
+    remedies.push(Step::Look.by(first, plans));
     let users = users.all();
     let ends = json!({"status": {"operationState": {"phase": "Terminating"}}});
     let operations = users.iter().filter(|user| case.snapshot().facts.runs_hooks(**user));
     let end = operations.filter_map(|user| commands.merge(*user, &ends));
-    remedies.push(Remedy::new("end the operation", end));
+    remedies.push(Step::Heal.by("end the operation", end));
     remedies.extend(controllers_say(case, holds));
     remedies.extend(why_not_ready(case, holds));
     let waiting = waiting_in_the_foreground(case, related);
@@ -629,7 +633,7 @@ fn remedies(
             it(objects)
         );
         let again = commands.delete(&waiting, "background", &[]);
-        remedies.push(Remedy { frees: waiting, ..Remedy::new(unblock, again) });
+        remedies.push(Remedy { frees: waiting, ..Step::GiveUp.by(unblock, again) });
     }
     let (outside, are_left) = match (fires.are_objects, objects.len()) {
         (true, _) => ("the objects that its controller would delete", "these objects are kept"),
@@ -647,7 +651,7 @@ fn remedies(
             false => ": it then removes",
         };
         let them = if fires.are_objects || objects.len() > 1 { "them" } else { "it" };
-        remedies.push(Remedy::new(
+        remedies.push(Step::Heal.by(
             format!("keep {outside}{then}{removes} the finalizer without deleting {them}"),
             keep.iter().chain(then_start).cloned(),
         ));
@@ -658,9 +662,9 @@ fn remedies(
         _ => "keep their dependents: remove the references to them",
     };
     let then_start = start.iter().filter(|_| !spared.is_empty());
-    remedies.push(Remedy::new(format!("{keep}{then}"), spared.iter().chain(then_start).cloned()));
-    let starting = Remedy::new(format!("start the controller; then {}", fires.describe(objects)), start).deciding(true);
-    let starting = Some(starting).filter(|_| code == Code::ArmedDeletion);
+    remedies.push(Step::Heal.by(format!("{keep}{then}"), spared.iter().chain(then_start).cloned()));
+    let fire = Step::GiveUp.by(format!("start the controller; then {}", fires.describe(objects)), start).deciding(true);
+    remedies.extend(Some(fire).filter(|_| code == Code::ArmedDeletion));
     let force = if holds.len() == 1 {
         "force-remove the finalizer (its cleanup will NOT run)"
     } else {
@@ -692,9 +696,13 @@ fn remedies(
             format!("exempt {} from {}, then {harm}", some_of(&kinds), case.names(&names, None))
         }
     };
-    let strip = Remedy::new(harm, strip).deciding(true);
-    remedies.extend(starting.into_iter().chain([strip]));
+    remedies.push(Step::Force.by(harm, strip));
     remedies
+}
+
+/// What it is to let a controller work: if much goes with it then, something is given up.
+fn starting(code: Code) -> Step {
+    if code == Code::ArmedDeletion { Step::GiveUp } else { Step::Heal }
 }
 
 /// Lets the controllers that leave these objects alone go on; or shows what they wait for.
@@ -713,7 +721,7 @@ fn resume(case: &Case<'_>, code: Code, holds: &[Hold], objects: &[ObjectId]) -> 
     let commands: Vec<ShellCommand> = commands.collect();
     if commands.is_empty() {
         let look = objects.iter().take(1).filter_map(|id| case.commands().get(*id));
-        return Some(Remedy::new("see what it waits for, and delete that, with all data in it", look));
+        return Some(Step::Look.by("see what it waits for, and delete that, with all data in it", look));
     }
     let is_approval = |(_, controller): &Hold| {
         controller.paused.as_ref().is_some_and(|paused| matches!(paused.pause, Pause::Approval(_)))
@@ -723,7 +731,7 @@ fn resume(case: &Case<'_>, code: Code, holds: &[Hold], objects: &[ObjectId]) -> 
         Code::ArmedDeletion => format!("{resume}: its controller then does all of that"),
         _ => resume.to_owned(),
     };
-    Some(Remedy::new(then, commands).deciding(code == Code::ArmedDeletion))
+    Some(starting(code).by(then, commands).deciding(code == Code::ArmedDeletion))
 }
 
 /// Shows what the controllers that run say, or what may be one by its name.
@@ -737,7 +745,7 @@ fn controllers_say(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
     asked.truncate(NAMED);
     let logs = asked.iter().filter_map(|id| case.commands().logs(*id));
     let says = if asked.len() == 1 { "says" } else { "say" };
-    (!asked.is_empty()).then(|| Remedy::new(format!("see what {} {says}", case.names(&asked, None)), logs))
+    (!asked.is_empty()).then(|| Step::Look.by(format!("see what {} {says}", case.names(&asked, None)), logs))
 }
 
 /// Shows why workloads of controllers have no ready pod.
@@ -747,7 +755,7 @@ fn why_not_ready(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
     let have = if failing.len() == 1 { "has" } else { "have" };
     let look = failing.iter().filter_map(|id| case.commands().about("describe", *id));
     (!failing.is_empty())
-        .then(|| Remedy::new(format!("see why {} {have} no ready pod", case.names(&failing, None)), look))
+        .then(|| Step::Look.by(format!("see why {} {have} no ready pod", case.names(&failing, None)), look))
 }
 
 /// The commands that remove these objects' references to blocked objects, if they have any.

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     doctor::{
-        Code, Finding, Remedy,
+        Code, Finding, Step,
         case::{Case, FindingsBuilder},
     },
     graph::{Address, Verdict},
@@ -114,11 +114,12 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
     };
     let waiting = waiting_in_the_foreground(case, &related);
     let parents = if waiting.len() == 1 { "parent" } else { "parents" };
-    let release = Remedy::new(
-        format!("keep {them}, and unblock the {parents}: delete the {parents} again with --cascade=background"),
-        case.commands().delete(&waiting, "background", &[]),
-    )
-    .deciding(true);
+    let release = Step::GiveUp
+        .by(
+            format!("keep {them}, and unblock the {parents}: delete the {parents} again with --cascade=background"),
+            case.commands().delete(&waiting, "background", &[]),
+        )
+        .deciding(true);
     let mut remedies = vec![release];
     if code != Code::StuckOnProtected {
         // Removing the reference alone helps late or never: the collector retries within 17 minutes (R2.9), but not
@@ -126,13 +127,14 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
         let (kept, doomed): (Vec<ObjectId>, Vec<ObjectId>) =
             objects.iter().partition(|id| has_another_owner(case, **id));
         remedies.push(
-            Remedy::new(
-                format!("delete {}, as the collector would for the waiting owner", it(&doomed)),
-                case.commands().delete(&doomed, "foreground", &[]),
-            )
-            .deciding(true),
+            Step::GiveUp
+                .by(
+                    format!("delete {}, as the collector would for the waiting owner", it(&doomed)),
+                    case.commands().delete(&doomed, "foreground", &[]),
+                )
+                .deciding(true),
         );
-        remedies.push(Remedy::new(
+        remedies.push(Step::GiveUp.by(
             if kept.len() == 1 {
                 "keep it for its other owner: remove the references that cannot be looked up, and those to the \
                  waiting owner"

@@ -1,12 +1,14 @@
 //! Namespaces that stay terminating (S16): what blocks them, and what their conditions say.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashSet;
 use serde_json::json;
 
 use crate::{
     command_line::{SEE_MANAGER, ShellCommand, is_label},
     doctor::{
-        Code, Finding, Remedy,
+        Code, Finding, Step,
         case::{Case, FindingsBuilder},
         code::Trait,
         collector::start_manager,
@@ -18,6 +20,7 @@ use crate::{
     },
     server::OwnDelete,
     simulate::{BlockedBy, State, converter, foreign_spec_finalizers},
+    wording::each_once,
 };
 
 use super::{
@@ -86,11 +89,14 @@ fn refused(case: &Case<'_>, id: ObjectId) -> Option<String> {
     Some(format!("delete {}: {why}", case.name(object, Some(id))))
 }
 
-/// Shows the objects that a namespace still has, as its conditions say.
+/// Shows the objects that a namespace still has, as its conditions say, and that were not read.
 fn show_remaining(case: &Case<'_>, id: ObjectId, said: &[&Condition]) -> Option<ShellCommand> {
-    let named = said.iter().flat_map(|condition| condition.remaining_resources());
-    let kinds: Vec<String> = named.filter(|name| name.split('.').all(is_label)).collect();
     let namespace = case.snapshot().name(id);
+    let content = case.stage.in_namespace(case.snapshot().object(id).name).iter();
+    let read: BTreeSet<String> = content.map(|id| case.snapshot().resource(*id).full_name()).collect();
+    let named = each_once(said.iter().flat_map(|condition| condition.remaining_resources()));
+    let is_unread = |name: &String| name.split('.').all(is_label) && !read.contains(name);
+    let kinds: Vec<String> = named.filter(is_unread).collect();
     let command = case.kubectl.verb("get").arg(kinds.join(",")).in_namespace(namespace)?;
     (!kinds.is_empty()).then_some(command)
 }
@@ -129,17 +135,14 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
             foreign.join(", ")
         ),
         consequence: "It stays Terminating, also once it is empty, and nothing can be created in it.".to_owned(),
-        remedies: vec![
-            Remedy::new(
-                if foreign.len() == 1 {
-                    "force-remove this finalizer from its spec (its cleanup will NOT run)"
-                } else {
-                    "force-remove these finalizers from its spec (their cleanup will NOT run)"
-                },
-                finalize(case, id, &keep),
-            )
-            .deciding(true),
-        ],
+        remedies: vec![Step::Force.by(
+            if foreign.len() == 1 {
+                "force-remove this finalizer from its spec (its cleanup will NOT run)"
+            } else {
+                "force-remove these finalizers from its spec (their cleanup will NOT run)"
+            },
+            finalize(case, id, &keep),
+        )],
         ..Finding::of(Code::NamespaceSpecFinalizer, case.snapshot().text(case.snapshot().object(id).uid))
     }
 }
@@ -261,18 +264,18 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     }
     if is_awaited {
         let look = case.commands().about("annotate", id).map(|command| command.args(["--overwrite", "look=again"]));
-        remedies.push(Remedy::new("make the namespace controller look now: any change of the Namespace does", look));
+        remedies.push(Step::Heal.by("make the namespace controller look now: any change of the Namespace does", look));
     }
     let fails = |what: &str| said.iter().any(|condition| condition.fails() && condition.message.contains(what));
-    let see = |what: &str, kinds: &str| Remedy::new(what, [case.kubectl.verb("get").arg(kinds)]);
+    let see = |what: &str, kinds: &str| Step::Look.by(what, [case.kubectl.verb("get").arg(kinds)]);
     if let Some(failure) = said.iter().find(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure") {
         let services = undiscovered(&failure.message);
         let get = |name: &String| case.kubectl.verb("get").object("apiservices", "", name);
         let look = services.iter().filter_map(get).map(|command| command.args(["-o", "yaml"]));
         remedies.push(match services.as_slice() {
             [] => see("see which APIs do not answer", "apiservices"),
-            [_] => Remedy::new("see why this API does not answer", look),
-            _ => Remedy::new("see why these APIs do not answer", look),
+            [_] => Step::Look.by("see why this API does not answer", look),
+            _ => Step::Look.by("see why these APIs do not answer", look),
         });
     }
     if said.iter().any(|condition| condition.kind == "NamespaceDeletionGroupVersionParsingFailure") {
@@ -284,7 +287,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         let conversion = case.commands().about("get", definition);
         let conversion = conversion.map(|command| command.args(["-o", "jsonpath={.spec.conversion}"]));
         let what = format!("mend the conversion webhook of {}: {by}", snapshot.short_name(definition));
-        remedies.push(Remedy::new(what, conversion));
+        remedies.push(Step::Look.by(what, conversion));
     } else if fails("webhook") && !is_told {
         let webhooks = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
         remedies.push(see("see which webhooks are asked", webhooks));
@@ -294,8 +297,8 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         remedies.push(see("see which policies refuse that, and whom they protect", policies));
     }
     let lift = guarded.iter().filter_map(|(id, guard)| case.commands().lift(*id, guard));
-    let lift = Remedy::new("take the protection away, which somebody set on purpose", lift);
-    remedies.extend(Some(lift.deciding(true)).filter(|remedy| !remedy.commands.is_empty()));
+    let lift = Step::GiveUp.by("take the protection away, which somebody set on purpose", lift);
+    remedies.push(lift.deciding(true));
     let what = if fails("") {
         "delete the remaining objects in it, as the namespace controller would: the answers say what is wrong"
     } else {
@@ -311,28 +314,25 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         remedies.push(force(case, &hung));
     } else if !live.is_empty() && !is_away && !is_awaited {
         // Nobody else removes its own entry in spec.finalizers.
-        remedies.push(Remedy::new(what, delete));
+        remedies.push(Step::GiveUp.by(what, delete));
     }
-    remedies.push(Remedy::new("see what is left in it", show_remaining(case, id, &said)));
+    remedies.push(Step::Look.by("see what is left in it", show_remaining(case, id, &said)));
     if said.is_empty() && is_hidden {
-        remedies.push(Remedy::new("see what its conditions say keeps it", case.commands().get(id)));
+        remedies.push(Step::Look.by("see what its conditions say keeps it", case.commands().get(id)));
     }
     let seems_empty = said.is_empty() && !is_hidden && case.projection.refused(id).is_none();
     if seems_empty && content.is_empty() && !is_away {
         let look = case.kubectl.verb("get").args(SEE_MANAGER);
         remedies
-            .push(Remedy::new("see whether kube-controller-manager runs, and read what its log says of it", [look]));
+            .push(Step::Look.by("see whether kube-controller-manager runs, and read what its log says of it", [look]));
     }
     // Beside a condition that says that it isn't empty, and where that is not known, this leaves objects behind. A
     // namespace controller that runs again does the rest by itself.
     if seems_empty && !is_away && !is_awaited {
-        remedies.push(
-            Remedy::new(
-                "force-finalize the namespace: objects that are still in it stay in etcd forever, invisible",
-                finalize(case, id, &[]),
-            )
-            .deciding(true),
-        );
+        remedies.push(Step::Force.by(
+            "force-finalize the namespace: objects that are still in it stay in etcd forever, invisible",
+            finalize(case, id, &[]),
+        ));
     }
     Finding {
         severity: if is_older || is_awaited { Severity::Warning } else { Code::NamespaceStuck.severity() },

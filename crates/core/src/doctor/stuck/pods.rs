@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     doctor::{
-        Code, Finding, Remedy,
+        Code, Finding, Remedy, Step,
         case::{Case, FindingsBuilder},
     },
     model::{ObjectId, effects::Severity},
@@ -85,7 +85,6 @@ fn finding(
         let waits = case.stage.leaving_namespace_of(*id).filter(|one| !related.contains(one));
         related.extend(waits);
     }
-    // Least harm first: its containers may run.
     let mut remedies: Vec<Remedy> = Vec::new();
     if collected.is_none() {
         let hinders = "see what hinders its kubelet";
@@ -147,13 +146,13 @@ pub(super) fn force(case: &Case<'_>, pods: &[ObjectId]) -> Remedy {
         _ => "force-delete the pods: only if you are certain that their containers no longer run",
     };
     let delete = case.commands().delete(pods, "background", &["--grace-period=0", "--force"]);
-    Remedy::new(what, delete).deciding(true)
+    Step::Force.by(what, delete)
 }
 
 /// Shows the Node of pods.
 pub(super) fn look(case: &Case<'_>, node: &str, what: &str) -> Option<Remedy> {
     let describe = case.kubectl.verb("describe").object("nodes", "", node).filter(|_| !node.is_empty())?;
-    Some(Remedy::new(what, [describe]))
+    Some(Step::Look.by(what, [describe]))
 }
 
 /// Says of a Node that it is shut down for good: the pod garbage collector then deletes its Terminating pods, and their
@@ -162,5 +161,5 @@ fn give_up(case: &Case<'_>, node: &str) -> Option<Remedy> {
     let taint = case.kubectl.verb("taint").object("nodes", "", node).filter(|_| !node.is_empty())?;
     let what = "if the node is shut down and stays so, say it: its pods are then deleted, and their volumes detached";
     let taint = taint.arg("node.kubernetes.io/out-of-service=nodeshutdown:NoExecute");
-    Some(Remedy::new(what, [taint]).deciding(true))
+    Some(Step::GiveUp.by(what, [taint]).deciding(true))
 }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     doctor::{
-        Code, Finding, Remedy,
+        Code, Finding, Step,
         case::{Case, FindingsBuilder, sorted},
         collector::start_manager,
         refusers::who_may_refuse,
@@ -174,13 +174,13 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let try_it = case.commands().remove_finalizers(first, &finalizers).into_iter();
     let is_tried = !asked.is_empty() || hangs.is_some() && own.is_some() && !is_claim;
     let try_it = try_it.filter(|_| is_tried).map(|command| command.arg("--dry-run=server"));
-    let try_it = Remedy::new("see whether the API server refuses that; nothing is changed", try_it);
+    let try_it = Step::Look.by("see whether the API server refuses that; nothing is changed", try_it);
     // What can't be attached because its volume is being deleted never goes by itself.
     let is_idle = |id: &ObjectId| !snapshot.object(*id).terminating() && snapshot.facts.why_not_deleted(*id).is_some();
     let first_to_go: Vec<ObjectId> = progress.waits_for.iter().copied().filter(is_idle).collect();
     let delete = first_to_go.iter().take(NAMED).filter_map(|id| case.commands().plan(*id));
     let named = case.names(&first_to_go, Some(first));
-    let delete = Remedy::new(format!("delete {named} first: then it goes. See what that takes along"), delete);
+    let delete = Step::Heal.by(format!("delete {named} first: then it goes. See what that takes along"), delete);
     let lacks_manager = case.lacks_manager_for(finalizers.iter().copied());
     Finding {
         message: format!(
@@ -198,16 +198,12 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             let pods = snapshot.facts.pod(first).and_then(|facts| facts.node.as_deref()).filter(|_| hangs.is_some());
             let node = pods.filter(|_| is_kubelet).and_then(|node| look(case, node, "see whether its node is ready"));
             let users = case.commands().about("describe", first).filter(|_| hangs.is_some() && is_claim);
-            let users = Remedy::new("see which pods use it (\"Used By\")", users);
+            let users = Step::Look.by("see which pods use it (\"Used By\")", users);
             // R1.21: this takes the finalizer away.
             let again = case.commands().delete(&objects, "background", &[]).into_iter();
             let again = again.filter(|_| hangs.is_some() && is_foreground);
-            let again = Remedy::new("delete it again in the background: then it waits for no dependent", again);
-            start
-                .chain(node)
-                .chain([delete, users, again, try_it])
-                .filter(|remedy| !remedy.commands.is_empty())
-                .collect()
+            let again = Step::Heal.by("delete it again in the background: then it waits for no dependent", again);
+            start.chain(node).chain([delete, users, again, try_it]).collect()
         },
         consequence: match state {
             State::Waiting | State::Unknown if let Some(hangs) = &hangs => format!(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     doctor::{
-        Code, Finding, RecreatedDependent, Remedy,
+        Code, Finding, RecreatedDependent, Step,
         case::{Case, FindingsBuilder},
     },
     model::ObjectId,
@@ -59,7 +59,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
             ),
             consequence: "It waits as long as another client keeps creating dependents that block it.".to_owned(),
             related: there,
-            remedies: vec![Remedy::new(
+            remedies: vec![Step::Heal.by(
                 "stop the client that creates them; or delete it again with --cascade=background: it is deleted \
                  at once, and its dependents after it",
                 case.commands().delete(&[owner], "background", &[]),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     doctor::{
-        Code, Finding, Remedy,
+        Code, Finding, Step,
         case::{Case, FindingsBuilder},
     },
     model::{ObjectId, ResourceId},
@@ -34,7 +34,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
                 kind.full_name()
             ),
             consequence: format!("The collector's finalizer is never removed.{}", waits(case, &related, &objects)),
-            remedies: vec![Remedy::new(
+            remedies: vec![Step::Heal.by(
                 "delete it again with --cascade=background, which removes the collector's finalizers; the \
                  collector deletes the dependents",
                 case.commands().delete(&objects, "background", &[]),
