@@ -667,7 +667,9 @@ fn owners_are_gone(case: &Case<'_>, fault: &Fault) -> bool {
         let (api_version, kind) = (snapshot.text(reference.api_version), snapshot.text(reference.kind));
         let resource = snapshot.resources.by_group_kind(group_of(api_version), kind);
         let is_read = |id| snapshot.covers(id, Some(holder.namespace).filter(|namespace| !namespace.is_empty()));
-        snapshot.by_uid(reference.uid).is_none() && resource.is_none_or(is_read)
+        // Of a kind that is not served, the owner may be anything that was not read.
+        let all_read = || !snapshot.may_be_part() && snapshot.may_hide(&[fault.holder]).is_empty();
+        snapshot.by_uid(reference.uid).is_none() && resource.map_or_else(all_read, is_read)
     };
     holder.owners.iter().all(is_gone)
 }

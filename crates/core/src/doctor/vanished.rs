@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, RecordedName};
 use crate::{
+    document::rfc3339,
     graph::OwnerGraph,
     model::{NamedEvent, ObjectId, Presence, ResourceId, Snapshot},
     wording::{age, and_more, count, some_of},
@@ -52,9 +53,10 @@ struct Teller<'t> {
 }
 
 impl Teller<'_> {
-    /// `4m ago`, or nothing if that is unknown.
+    /// `4m ago`, or the time if that is later than the dump; nothing if it is unknown.
     fn ago(&self, time: Option<i64>) -> Option<String> {
-        Some(format!("{} ago", age((self.now? - time?).max(0))))
+        let (now, time) = (self.now?, time?);
+        Some(if time > now { format!("at {}", rfc3339(time)) } else { format!("{} ago", age(now - time)) })
     }
 
     /// Who deleted it, and what may have led to that.

@@ -6,7 +6,9 @@ use super::{
 };
 use crate::{
     model::{
-        GapKind, HOLD, ObjectId, Reference, Snapshot, Symbol, UNCANCELLED, effects::known_finalizer, facts::Backend,
+        GapKind, HOLD, ObjectId, Reference, Snapshot, Symbol, UNCANCELLED,
+        effects::{add_on, known_finalizer},
+        facts::Backend,
     },
     wording::grouped,
 };
@@ -76,14 +78,18 @@ impl BlockedBy {
             BlockedBy::Finalizer(finalizer) => {
                 let evidence = controllers.get(object, self).and_then(|controller| match &controller.liveness {
                     Liveness::Away(words) | Liveness::Unknown(words) => Some(words.clone()),
-                    Liveness::Unread(words) if controller.name.is_some() => Some(words.clone()),
+                    Liveness::Unread(words) if controller.name.is_some() => {
+                        Some(format!("whether it runs is not known, {words}"))
+                    }
                     Liveness::Alive(_) if controller.runs() => Some(format!("{} runs", controller.told(snapshot)?)),
                     _ => None,
                 });
                 let evidence = evidence.or_else(|| left_by_job_controller(snapshot, object, finalizer));
                 let hidden = || snapshot.unread_instances(object).filter(|_| finalizer == Symbol::DEFINITION);
                 let evidence = evidence.or_else(|| hidden().map(str::to_owned));
-                let controller = self.controller(snapshot, object).filter(|_| state != State::Stuck);
+                let resource = snapshot.resource(object);
+                let add_on = || add_on(self.name(snapshot), &resource.group, &resource.kind).map(|it| it.name);
+                let controller = self.controller(snapshot, object).or_else(add_on).filter(|_| state != State::Stuck);
                 let remark = match controller {
                     Some(controller) => format!("{controller} must remove finalizer {}", self.name(snapshot)),
                     None => format!("finalizer {}", self.name(snapshot)),

@@ -11,12 +11,13 @@ use crate::{
         collector::start_manager,
         refusers::who_may_refuse,
     },
+    document::rfc3339,
     model::{ObjectId, ResourceId, Symbol, effects::Severity},
     simulate::{
         BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Kubelet, Projection, SimContext, State,
         obstacles::{Operation, bound_policies, webhook_calls},
     },
-    wording::some_of,
+    wording::{age, some_of},
 };
 
 use super::{
@@ -144,10 +145,11 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let of_collector = progress.holders.iter().any(|by| by.finalizer().is_some_and(|it| it.is_collectors_finalizer()));
     let is_foreground = progress.holders.contains(&BlockedBy::Finalizer(Symbol::FOREGROUND));
     let waits_for_hidden = !snapshot.may_hide_blockers(&objects).is_empty();
+    let grace = long_grace(case, first);
     // What makes it hang if its time is over.
     let hangs = match own {
         _ if !is_untimed || !progress.waits_for.is_empty() => None,
-        _ if waits_for_hidden && !snapshot.is_namespace(first) => None,
+        _ if waits_for_hidden && !snapshot.is_namespace(first) || grace.is_some() => None,
         _ if is_kubelet => Some("its kubelet does not answer".to_owned()),
         _ if of_collector => Some("the collector does not act".to_owned()),
         Some(_) if is_claim => Some("a pod that is not in the dump uses it".to_owned()),
@@ -203,9 +205,18 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             let again = case.commands().delete(&objects, "background", &[]).into_iter();
             let again = again.filter(|_| hangs.is_some() && is_foreground);
             let again = Step::Heal.by("delete it again in the background: then it waits for no dependent", again);
-            start.chain(node).chain([delete, users, again, try_it]).collect()
+            let sooner = case.commands().delete(&objects, "background", &["--grace-period=30"]).into_iter();
+            let sooner = sooner.filter(|_| grace.is_some());
+            let sooner = Step::GiveUp.by("shorten that, if its containers need no more than 30 seconds", sooner);
+            start.chain(node).chain([delete, users, again, try_it, sooner]).collect()
         },
         consequence: match state {
+            _ if let Some((seconds, end)) = grace => format!(
+                "{goes} when {} containers have ended, at {} at the latest, after a grace period of {}.",
+                if objects.len() == 1 { "its" } else { "their" },
+                rfc3339(end),
+                age(seconds)
+            ),
             State::Waiting | State::Unknown if let Some(hangs) = &hangs => format!(
                 "{goes} once that is done, mostly within a minute. Nothing in the dump tells whether that is over; if \
                  it is, {hangs}."
@@ -230,4 +241,14 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
         related,
         ..Finding::of(Code::DeletionInProgress, cause)
     }
+}
+
+/// How many seconds a pod may take to end, and when that is over, in Unix seconds, where a person would not wait for it:
+/// the deletionTimestamp of a pod is the end of its grace period.
+fn long_grace(case: &Case<'_>, pod: ObjectId) -> Option<(i64, i64)> {
+    const LONG: i64 = 10 * 60;
+    let object = case.snapshot().object(pod);
+    let (seconds, end) = (object.grace.get()?, object.deleted.get()?);
+    let is_long = case.stage.rules(pod).graceful && seconds > LONG && case.now.is_none_or(|now| now < end);
+    is_long.then_some((seconds, end))
 }

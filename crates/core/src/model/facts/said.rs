@@ -127,7 +127,8 @@ fn is_cause(kind: &str, status: &str) -> bool {
     match status {
         // What is not going on, or not paused, is no trouble.
         "False" => !is_trouble && !kind.ends_with("ing") && !matches!(kind, "Paused" | "Suspended"),
-        "Unknown" => is_about_deletion(kind),
+        // Whoever does not answer can't be asked to end.
+        "Unknown" => is_about_deletion(kind) || is_well,
         // Argo CD's conditions have no status.
         _ => is_trouble || !is_well && is_about_deletion(kind),
     }
@@ -248,7 +249,10 @@ pub fn read_warning(kind: &str, event: &Value) -> Option<(String, Said)> {
 impl Said {
     /// Whether an event says why a deletion takes its time. Of a pod, others tell of its containers' life.
     pub(crate) fn tells_of_deletion(&self) -> bool {
-        const WORDS: [&str; 8] = ["delet", "finali", "terminat", "drain", "detach", "kill", "evict", "remov"];
+        const WORDS: [&str; 11] = [
+            "delet", "finali", "terminat", "drain", "detach", "kill", "evict", "remov", "unmount", "teardown",
+            "prestop",
+        ];
         let text = self.words.to_ascii_lowercase();
         WORDS.iter().any(|word| text.contains(word)) && !text.starts_with("policyviolation")
     }

@@ -87,11 +87,13 @@ pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>) -> Reach {
         }
         None => return Reach::Unknown,
     };
-    endpoints(context, coordinate.namespace, coordinate.name).map_or(Reach::Unknown, |ready| match ready {
-        (0, _) => Reach::Unreachable(Lack::Endpoint),
-        _ if is_headless => Reach::Doubtful(Lack::ClusterIp),
-        (_, pods) => Reach::Served { service, pods },
-    })
+    match endpoints(context, coordinate.namespace, coordinate.name) {
+        Some((0, _)) => Reach::Unreachable(Lack::Endpoint),
+        Some(_) if is_headless => Reach::Doubtful(Lack::ClusterIp),
+        Some((_, pods)) => Reach::Served { service, pods },
+        // Whatever is behind it, nothing answers once the Service is gone.
+        None => Reach::Served { service, pods: Vec::new() },
+    }
 }
 
 /// What a Service lacks that was not read, as the API server says of a Terminating Namespace: `Post
