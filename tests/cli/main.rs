@@ -3,6 +3,7 @@
 #[macro_use]
 mod agree;
 
+mod advice;
 mod agree_on_ends;
 mod anew;
 mod apply;

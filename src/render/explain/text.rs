@@ -360,6 +360,7 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
     sections.add(Heading::Why, causes(view, explanation));
     sections.add(Heading::Why, conditions(view, explanation, &verdict.sentence));
     sections.add(Heading::Why, failed(view, explanation));
+    sections.add(Heading::Note, released(view, explanation));
 
     sections.add(Heading::Then, next(explanation, wide));
     sections.add(Heading::Then, end(view, explanation));
@@ -470,6 +471,14 @@ fn failed(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
     let mut told = stories.chain(explanation.findings.iter().map(|finding| &finding.message));
     let is_told = in_tree || told.any(|told| told.contains(failure));
     (!is_told).then(|| format!("it is Failed: {failure}"))
+}
+
+/// What becomes of a volume that has lost its claim, and keeps its data.
+fn released(view: &ExplainView<'_>, explanation: &Explanation) -> Option<&'static str> {
+    let volume = view.snapshot.facts.volume(explanation.object).filter(|_| !explanation.terminating)?;
+    let is_released = volume.phase.as_deref() == Some("Released");
+    (is_released && volume.reclaim_policy.as_deref() == Some("Retain"))
+        .then_some("its claim is gone, and its data is kept: another claim can have it once spec.claimRef is removed")
 }
 
 /// What is in a Namespace.
@@ -730,6 +739,7 @@ fn mended<'f>(
         return (Vec::new(), true);
     }
     let (mut said, is_cut) = cures(finding, most, told);
+    told.extend(finding.remedies.iter().take(most).map(|remedy| &remedy.commands[..]));
     if let (Some(Said::Text(first)), 2..) = (said.first_mut(), explanation.findings.len()) {
         let of = match is_its || finding.objects.is_empty() {
             true => String::new(),

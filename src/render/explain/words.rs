@@ -123,6 +123,10 @@ fn end_in_words(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i
             let then = "when it is gone depends on something that is not known";
             Verdict::with(Headline::WillBeDeleted, &what, "; ", then)
         }
+        _ if let Some(owner) = explanation.next.keeper => {
+            let what = format!("nothing deletes {name}: {} owns it", view.name(owner));
+            Verdict::with(Headline::Ok, &what, "; ", "whether it loses another owner is not known")
+        }
         _ if explanation.end.uncertain.is_some() => {
             let what = format!("what happens to {name} depends on something that is not known.");
             Verdict::new(Headline::Unsure, what)

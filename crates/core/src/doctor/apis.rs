@@ -90,23 +90,11 @@ fn unavailable(
     let whys: Vec<String> = each_once(services.iter().map(|(_, facts)| why(facts))).collect();
     let objects: Vec<ObjectId> = services.iter().map(|(id, _)| *id).collect();
     let service = services.first().and_then(|(_, facts)| facts.service.as_ref());
-    let look = Step::Look.by("check its backend", look(case, service));
+    let look = repair(case, "check its backend", service, &whys.join(" "));
     let one = objects.len() == 1;
-    let unregister = match one {
-        true => {
-            "unregister the API, and keep a copy of its APIService: until you apply that again, nobody can read or \
-             change its objects; those that it stores elsewhere are kept"
-        }
-        false => {
-            "unregister the APIs, and keep a copy of their APIServices: until you apply these again, nobody can read \
-             or change their objects; those that they store elsewhere are kept"
-        }
-    };
-    // Its manifest is a file that `kubectl apply` accepts.
-    let unregister = Step::GiveUp.by(unregister, objects.iter().filter_map(|id| case.commands().take_away(*id)));
     // `available_controller.go: sync`.
     let is_gone = services.iter().any(|(_, facts)| facts.reason == "ServiceNotFound");
-    let (behind, remedies) = in_order(case, service, is_gone, [look, unregister]);
+    let (behind, remedies) = in_order(case, service, is_gone, [look, unregister(case, &objects)]);
     let versions: Vec<String> = services.iter().map(|(_, facts)| facts.group_version()).collect();
     let (are, these, answer) =
         if one { ("is", "this API", "the API answers") } else { ("are", "these APIs", "the APIs answer") };
@@ -126,6 +114,34 @@ fn unavailable(
         remedies,
         ..Finding::of(Code::ApiUnavailable, backend)
     }
+}
+
+/// What makes a backend answer that fails with these words: as a rule a look at it, called `what`.
+fn repair(case: &Case<'_>, what: &str, backend: Option<&Backend>, why: &str) -> Remedy {
+    match backend.and_then(Backend::service).filter(|_| why.contains("x509:")) {
+        Some((namespace, _)) => {
+            let secrets = case.kubectl.verb("get").args(["secrets", "--field-selector=type=kubernetes.io/tls"]);
+            let renew = "renew the certificate of its server, and restart that: it may be in one of these Secrets";
+            Step::Look.by(renew, secrets.in_namespace(namespace))
+        }
+        None => Step::Look.by(what, look(case, backend)),
+    }
+}
+
+/// Does without APIs: their manifests are files that `kubectl apply` accepts.
+pub(super) fn unregister(case: &Case<'_>, services: &[ObjectId]) -> Remedy {
+    let unregister = match services.len() {
+        1 => {
+            "unregister the API, and keep a copy of its APIService: until you apply that again, nobody can read or \
+             change its objects; those that it stores elsewhere are kept"
+        }
+        _ => {
+            "unregister the APIs, and keep a copy of their APIServices: until you apply these again, nobody can read \
+             or change their objects; those that they store elsewhere are kept"
+        }
+    };
+    let unregister = Step::GiveUp.by(unregister, services.iter().filter_map(|id| case.commands().take_away(*id)));
+    unregister.deciding(true)
 }
 
 /// What a backend lacks, so that the API server can't reach it.
@@ -155,7 +171,7 @@ fn in_order(
     let (words, idle) = behind(case.stage, backend, seen).unzip();
     let is_gone = is_gone || goes || lack == Some(Lack::Service);
     let step = if is_gone { Step::Heal } else { Step::GiveUp };
-    let without = Remedy { step, ..without }.deciding(true);
+    let without = Remedy { step, ..without };
     let remedies = case.start(idle.flatten()).into_iter().chain([look, without]).collect();
     (words.map(|words| format!(": {words}")).unwrap_or_default(), remedies)
 }
@@ -317,7 +333,7 @@ fn all_unconverted(case: &Case<'_>, of: &[Unconverted<'_>]) -> Finding {
     let [(_, backend, lack), ..] = of else { return Finding::of(Code::ConversionBroken, "") };
     let (why, idle) = why_unreachable(case.stage, Some(backend), *lack);
     let names: Vec<&str> = definitions.iter().map(|id| snapshot.name(*id)).collect();
-    let again = convert_again(case, &definitions, Some(backend));
+    let again = convert_again(case, &definitions, Some(backend), &why);
     Finding {
         severity: Severity::Warning,
         message: format!("{} cannot be converted (by {}): {why}.", all_or_some(&names), named(backend)),
@@ -376,8 +392,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     findings.explained.extend(&terminating);
     let related = hanging_namespaces(case, findings, CONTENT_FAILURE);
     let full = resource.full_name();
-    let [look, without] = convert_again(case, definition.as_slice(), backend.as_ref());
-    let (behind, remedies) = in_order(case, backend.as_ref(), false, [look, without]);
+    let (behind, remedies) = convert(case, definition.as_slice(), backend.as_ref(), failure);
     let by = backend.as_ref().map(|backend| format!(" (by {})", named(backend))).unwrap_or_default();
     Finding {
         message: format!("{full} cannot be converted{by}: {failure}{behind}."),
@@ -394,9 +409,21 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     }
 }
 
+/// What is behind a conversion webhook that failed, and doesn't run, as the end of a sentence; and what makes the API
+/// server convert again.
+pub(super) fn convert(
+    case: &Case<'_>,
+    definitions: &[ObjectId],
+    backend: Option<&Backend>,
+    failure: &str,
+) -> (String, Vec<Remedy>) {
+    let is_gone = failure.contains("service \"") && failure.contains("\" not found");
+    in_order(case, backend, is_gone, convert_again(case, definitions, backend, failure))
+}
+
 /// What makes the API server convert again.
-fn convert_again(case: &Case<'_>, definitions: &[ObjectId], backend: Option<&Backend>) -> [Remedy; 2] {
-    let look = Step::Look.by("restore the conversion webhook", look(case, backend));
+fn convert_again(case: &Case<'_>, definitions: &[ObjectId], backend: Option<&Backend>, failure: &str) -> [Remedy; 2] {
+    let look = repair(case, "restore the conversion webhook", backend, failure);
     let without = definitions.iter().filter_map(|id| {
         let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
         Some(case.commands().saved(*id)?.and(case.commands().merge(*id, &none)?))

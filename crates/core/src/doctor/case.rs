@@ -109,6 +109,17 @@ impl<'a> Case<'a> {
         if is_its { self.manager_away() } else { None }
     }
 
+    /// The namespace of an object, if a dump has Namespaces that each cluster has, and not that one.
+    pub(super) fn unlisted_namespace_of(&self, object: ObjectId) -> Option<&'a str> {
+        let namespace = self.snapshot().object(object).namespace;
+        let has = |name| {
+            let name = self.snapshot().strings.find(name);
+            name.is_some_and(|name| self.stage.namespace_named(name).is_some())
+        };
+        let is_unlisted = !self.live && !namespace.is_empty() && self.stage.namespace_named(namespace).is_none();
+        (is_unlisted && has("default") && has("kube-system")).then(|| self.snapshot().text(namespace))
+    }
+
     pub(super) fn commands(&self) -> Commands<'a> {
         Commands { snapshot: self.stage.snapshot, kubectl: self.kubectl, guarded: self.live }
     }

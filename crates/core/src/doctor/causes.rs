@@ -43,7 +43,11 @@ pub(super) fn connect(case: &Case<'_>, calls: &[WebhookCall<'_>], findings: &mut
                 causes.extend(refusing(case, calls, findings, place, &findings[place].remedies, &webhooks));
                 causes
             }
-            _ => refusing(case, calls, findings, place, &findings[place].remedies, &webhooks),
+            _ => {
+                let mut causes = refusing(case, calls, findings, place, &findings[place].remedies, &webhooks);
+                causes.extend(said_to_be_waited_for(case, findings, place));
+                causes
+            }
         };
         // Each cause is then reported whatever the scope.
         let sufferers = findings[place].objects.clone();
@@ -93,6 +97,29 @@ fn of_namespace(findings: &[Finding], place: usize) -> Causes {
     };
     let causes = findings.iter().enumerate().filter(|(_, finding)| is_cause(finding));
     causes.map(|(place, finding)| (place, finding.objects.iter().copied().collect())).collect()
+}
+
+/// The findings about what keeps objects that a status names as what its object waits for, with their kinds.
+fn said_to_be_waited_for(case: &Case<'_>, findings: &[Finding], place: usize) -> Causes {
+    let snapshot = case.snapshot();
+    let names = |of: ObjectId, other: ObjectId| {
+        let said = snapshot.facts.why_not_deleted(of).filter(|said| said.source.is_of_deletion());
+        said.is_some_and(|said| {
+            let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '.');
+            said.words.contains(&snapshot.resource(other).kind)
+                && said.words.split(|letter| !is_part(letter)).any(|word| word == snapshot.name(other))
+                && snapshot.namespace(of) == snapshot.namespace(other)
+        })
+    };
+    let is_of_finalizers = |finding: &Finding| matches!(finding.code, Code::SlowFinalizer | Code::StuckFinalizer);
+    let waiting = &findings[place].objects;
+    let named = |finding: &Finding| -> BTreeSet<ObjectId> {
+        let is_named = |other: &ObjectId| waiting.iter().any(|of| names(*of, *other) && !names(*other, *of));
+        finding.objects.iter().copied().filter(is_named).collect()
+    };
+    let others = findings.iter().enumerate().filter(|(other, finding)| *other != place && is_of_finalizers(finding));
+    let causes = others.filter(|_| is_of_finalizers(&findings[place])).map(|(other, finding)| (other, named(finding)));
+    causes.filter(|(_, named)| !named.is_empty()).collect()
 }
 
 /// The finding about the webhook that refuses that an emptied namespace is finalized.
@@ -282,7 +309,8 @@ fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &Caus
     let names: Vec<String> = causes.iter().map(name).collect();
     // Its own finding has the others.
     let first = causes.iter().filter_map(|(cause, culprits)| cure(case, &findings[*cause], culprits));
-    let cures: Vec<Remedy> = first.collect();
+    let is_own = |cure: &Remedy| findings[place].remedies.iter().any(|remedy| remedy.commands == cure.commands);
+    let cures: Vec<Remedy> = first.filter(|cure| cure.step != Step::Force && !is_own(cure)).collect();
     let culprits = all_culprits(findings, causes);
     let finding = &mut findings[place];
     // What keeps data comes before what lets it go.

@@ -319,7 +319,7 @@ fn left_to_manager(case: &Case<'_>) -> Vec<ObjectId> {
     asked.filter(is_left).collect()
 }
 
-fn see_manager(case: &Case<'_>) -> Remedy {
+pub(super) fn see_manager(case: &Case<'_>) -> Remedy {
     Step::Look.by(
         "see why kube-controller-manager does not do it; once it runs, it does all of this by itself",
         [case.kubectl.verb("get").args(SEE_MANAGER)],

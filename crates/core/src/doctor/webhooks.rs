@@ -24,6 +24,12 @@ use super::{
     limit::Limit,
 };
 
+/// What is done about a configuration that was left behind, and about several.
+pub(super) const TAKE_AWAY: &str =
+    "delete the configuration and keep a copy, if its application is no longer installed";
+pub(super) const TAKE_ALL_AWAY: &str =
+    "delete the configurations and keep a copy, if their application is no longer installed";
+
 /// The webhooks that are called before an operation on a resource.
 pub(super) fn asked<'c, 'a>(
     calls: &'c [WebhookCall<'a>],
@@ -501,10 +507,7 @@ fn finding(case: &Case<'_>, cause: &str, group: &Group<'_, '_>) -> Finding {
                 places.iter().filter_map(|(configuration, places)| commands.let_pass(*configuration, places)),
             ),
             Step::GiveUp.by(
-                match places.len() {
-                    1 => "delete the configuration and keep a copy, if its application is no longer installed",
-                    _ => "delete the configurations and keep a copy, if their application is no longer installed",
-                },
+                if places.len() == 1 { TAKE_AWAY } else { TAKE_ALL_AWAY },
                 places.iter().filter_map(|(configuration, _)| commands.take_away(*configuration)),
             ),
         ],

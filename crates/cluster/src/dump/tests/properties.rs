@@ -243,9 +243,10 @@ fn fact() -> impl Strategy<Value = Fact> {
             let parts = labels.into_iter().map(|label| facts::LabelSelector(vec![one(label)])).collect();
             Fact::Role(facts::RoleFacts { writes: Vec::new(), parts })
         }),
-        (option::of(short()), any::<(Option<i64>, [bool; 3])>()).prop_map(
-            |(managed_by, (failures_left, [judges_failures, fails_with_node, tries_indexes_once]))| {
-                let more = facts::JobFacts { fails_with_node, tries_indexes_once, ..facts::JobFacts::default() };
+        (option::of(short()), any::<([Option<i64>; 2], [bool; 3])>()).prop_map(
+            |(managed_by, ([failures_left, expires], [judges_failures, fails_with_node, tries_indexes_once]))| {
+                let more =
+                    facts::JobFacts { expires, fails_with_node, tries_indexes_once, ..facts::JobFacts::default() };
                 Fact::Job(facts::JobFacts { managed_by, failures_left, judges_failures, ..more })
             }
         ),

@@ -29,6 +29,8 @@ pub struct NextStory {
     pub attention: Attention,
     /// Whether the collector is about to let it go, and dependents may be among what could not be read.
     pub may_wait: bool,
+    /// The owner that keeps it, where another one was not read.
+    pub keeper: Option<ObjectId>,
 }
 
 /// Which dependents go with an object that is Terminating, and how they are kept.
@@ -160,8 +162,21 @@ impl Explainer<'_, '_> {
         let lets_go = matches!(next, Next::TakeFinalizer(_) | Next::FreeDependents(_));
         let snapshot = self.case.snapshot();
         let may_wait = lets_go && !snapshot.may_hide(&[object]).is_empty();
-        NextStory { next, rule, message, follows, attention, may_wait }
+        let keeper = Some(object).filter(|_| matches!(next, Next::Nothing(NoAction::Unread(Some(_)))));
+        let keeper = keeper.and_then(|object| keeper_of(self.case, object));
+        NextStory { next, rule, message, follows, attention, may_wait, keeper }
     }
+}
+
+/// An owner that stays: with it, the collector deletes nothing, whatever the others are (R8.5).
+fn keeper_of(case: &Case<'_>, object: ObjectId) -> Option<ObjectId> {
+    let (snapshot, found) = (case.snapshot(), case.snapshot().object(object));
+    let links = found.owners.iter().map(|reference| ResolvedReference::of(snapshot, case.graph(), found, reference));
+    let mut owners = links.filter(|link| link.standing.valid()).filter_map(|link| link.found);
+    owners.find(|owner| {
+        let stays = case.projection.outcome_of(*owner).is_none() && !case.projection.uncertain(*owner);
+        stays && !snapshot.object(*owner).terminating()
+    })
 }
 
 fn attention(case: &Case<'_>, object: ObjectId, next: &Next) -> Attention {
@@ -277,7 +292,9 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
             ),
         ),
         Next::Nothing(NoAction::Unread(Some(place))) => {
-            (Rule::R10_2, format!("Not known: the owner {} could not be read.", at(*place)))
+            let keeper = keeper_of(case, object).map(|owner| case.name(owner, Some(object)));
+            let kept = keeper.map(|owner| format!(" {owner} keeps the object, whatever that is.")).unwrap_or_default();
+            (Rule::R10_2, format!("Not known: the owner {} could not be read.{kept}", at(*place)))
         }
         Next::Nothing(NoAction::Unread(None)) => {
             (Rule::R10_2, "Not known: something that matters could not be read.".to_owned())

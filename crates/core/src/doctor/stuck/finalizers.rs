@@ -427,7 +427,7 @@ fn to_install(case: &Case<'_>, holds: &[Hold]) -> Option<String> {
         Liveness::Nobody(_) => controller.manager.as_ref().is_some_and(|manager| !manager.starts_with("kube")),
         _ => false,
     };
-    let gone = holds.iter().filter(|hold| is_gone(&hold.1) && !by_manager(hold));
+    let gone = holds.iter().filter(|hold| is_gone(&hold.1) && hold.1.refused.is_none() && !by_manager(hold));
     let gone: BTreeSet<String> = gone.filter_map(|(_, controller)| controller.told(case.snapshot())).collect();
     (!gone.is_empty()).then(|| Vec::from_iter(gone).join(" and "))
 }
@@ -528,8 +528,13 @@ fn look_for_controller(case: &Case<'_>, code: Code, holds: &[Hold]) -> Option<Re
         }
         None => return None,
     };
-    let workloads = case.commands().kubectl.verb("get").arg("deployments.apps,statefulsets.apps,daemonsets.apps");
-    Some(step.by(what, [workloads.arg("--all-namespaces")]))
+    Some(step.by(what, [see_workloads(case)]))
+}
+
+/// Shows the workloads that controllers may run as.
+pub(super) fn see_workloads(case: &Case<'_>) -> ShellCommand {
+    let kinds = "deployments.apps,statefulsets.apps,daemonsets.apps";
+    case.kubectl.verb("get").args([kinds, "--all-namespaces"])
 }
 
 /// The MutatingAdmissionPolicies that may put a finalizer back, and the webhooks, by configuration: they are asked
@@ -600,7 +605,10 @@ fn remedies(
     let is_known = !users.to_delete(case).is_empty() || is_quoted && controllers_say(case, holds).is_some();
     if code == Code::SlowFinalizer && needed.is_empty() && !is_known {
         let look = objects.iter().take(1).filter_map(|id| commands.about("describe", *id));
-        remedies.push(Step::Look.by("check the object's status and its controller", look));
+        remedies.push(match is_quoted && !case.live {
+            true => Step::Look.by("find its controller, and see what its log says", [see_workloads(case)]),
+            false => Step::Look.by("check the object's status and its controller", look),
+        });
     }
     let mut first = users.to_delete(case);
     first.retain(|user| !users.made.contains(user));
@@ -641,7 +649,7 @@ fn remedies(
         (false, _) => ("the external resources", "the external resources are left behind"),
     };
     let then = if start.is_empty() { "" } else { ", then start the controller" };
-    if !fires.outside.is_empty() {
+    if !fires.outside.is_empty() || code == Code::SlowFinalizer && fails(case, objects) {
         let keep: Vec<ShellCommand> = objects.iter().filter_map(|id| commands.keep_outside(*id)).collect();
         let then_start = start.iter().filter(|_| !keep.is_empty());
         let is_absent = holds.iter().any(|(_, controller)| controller.is_away() && controller.idle.is_none());
@@ -651,10 +659,9 @@ fn remedies(
             false => ": it then removes",
         };
         let them = if fires.are_objects || objects.len() > 1 { "them" } else { "it" };
-        remedies.push(Step::Heal.by(
-            format!("keep {outside}{then}{removes} the finalizer without deleting {them}"),
-            keep.iter().chain(then_start).cloned(),
-        ));
+        let keep = keep.iter().chain(then_start).cloned();
+        let what = format!("keep {outside}{then}{removes} the finalizer without deleting {them}");
+        remedies.push(Step::Heal.by(what, keep).deciding(code == Code::SlowFinalizer));
     }
     let spared = sparing(case, &fires.inside, objects);
     let keep = match objects.len() {
@@ -684,6 +691,14 @@ fn remedies(
         (Code::ArmedDeletion, inside) => format!("{force}: the collector then deletes {}", depending(inside)),
         _ => force.to_owned(),
     };
+    if let Some(namespace) = objects.iter().find_map(|id| case.unlisted_namespace_of(*id)) {
+        let what = format!(
+            "see whether namespace {namespace} exists, as the dump has only others: if not, create it, because the API \
+             server answers changes in it with 404"
+        );
+        let get = case.kubectl.verb("get").object("namespaces", "", namespace);
+        remedies.push(Step::First.by(what, get).before_others());
+    }
     let free = objects.iter().filter(|id| !needed.contains(id));
     let strip = free.flat_map(|id| commands.remove_finalizers(*id, &finalizers));
     let strip: Vec<ShellCommand> = exempt(case, putting_back, objects).into_iter().chain(strip).collect();

@@ -2,6 +2,7 @@
 
 mod claims;
 pub(super) mod concern;
+mod expired;
 mod finalizers;
 mod immune;
 mod namespaces;
@@ -25,6 +26,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     pods::gather(case, &concern, findings);
     claims::gather(case, &concern, findings);
     claims::gather_volumes(case, &concern, findings);
+    expired::gather(case, &concern, findings);
     unwatched::gather(case, &concern, &roots, findings);
     finalizers::gather(case, &concern, &causes, findings);
     namespaces::gather(case, &roots, findings);

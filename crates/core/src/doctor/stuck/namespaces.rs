@@ -8,23 +8,25 @@ use serde_json::json;
 use crate::{
     command_line::{SEE_MANAGER, ShellCommand, is_label},
     doctor::{
-        Code, Finding, Step,
+        Code, Finding, Remedy, Step,
+        apis::{convert, unregister},
         case::{Case, FindingsBuilder},
         code::Trait,
         collector::start_manager,
     },
     model::{
         ObjectId,
-        effects::{Guard, Severity},
+        effects::{EffectKind, FinalizerEffect, Guard, Severity, add_on, known_finalizer_in},
         facts::Condition,
     },
     server::OwnDelete,
-    simulate::{BlockedBy, State, converter, foreign_spec_finalizers},
-    wording::each_once,
+    simulate::{BlockedBy, State, foreign_spec_finalizers},
+    wording::{all_of, each_once},
 };
 
 use super::{
     concern::{may_be_at_work, objects, since},
+    finalizers::see_workloads,
     pods::force,
 };
 
@@ -147,26 +149,51 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
     }
 }
 
-/// The CRD whose conversion webhook failed, and that webhook, as the API server words it: `conversion webhook for
-/// GROUP/VERSION, Kind=KIND failed` (kubernetes/apiextensions-apiserver pkg/apiserver/conversion/webhook_converter.go).
-fn unconverted(case: &Case<'_>, message: &str) -> Option<(ObjectId, String)> {
+/// What mends the conversion webhook that failed, as the API server words it: `conversion webhook for GROUP/VERSION,
+/// Kind=KIND failed` (kubernetes/apiextensions-apiserver pkg/apiserver/conversion/webhook_converter.go).
+fn unconverted(case: &Case<'_>, message: &str) -> Option<Vec<Remedy>> {
     let (version, rest) = message.split_once("conversion webhook for ")?.1.split_once(", Kind=")?;
     let (group, kind) = (version.split_once('/')?.0, rest.split(' ').next()?);
-    let snapshot = case.snapshot();
-    let is_its = |id: &&ObjectId| {
-        snapshot.facts.definition(**id).is_some_and(|facts| facts.group == group && facts.kind == kind)
+    let facts = |id: &ObjectId| case.snapshot().facts.definition(*id);
+    let is_its = |id: &&ObjectId| facts(id).is_some_and(|facts| facts.group == group && facts.kind == kind);
+    let definitions = case.stage.built_in.definitions.map_or(&[][..], |kind| case.stage.of_resource(kind));
+    let Some(definition) = definitions.iter().find(is_its) else {
+        let conversion = format!("jsonpath={{.items[?(@.spec.names.kind==\"{kind}\")].spec.conversion}}");
+        let look = case.kubectl.verb("get").args(["customresourcedefinitions", "-o", &conversion]);
+        let look = Some(look).filter(|_| kind.chars().all(char::is_alphanumeric));
+        return Some(vec![Step::Look.by(format!("mend the conversion webhook of {kind}: see which it is"), look)]);
     };
-    let definition = *case.stage.of_resource(case.stage.built_in.definitions?).iter().find(is_its)?;
-    Some((definition, converter(snapshot, definition)?))
+    let backend = facts(definition).and_then(|facts| facts.conversion.as_deref());
+    Some(convert(case, &[*definition], backend, message).1)
 }
 
-/// The APIServices of what could not be discovered, as client-go words it: `unable to retrieve the complete list of
-/// server APIs: GROUP/VERSION: why, GROUP/VERSION: why` (discovery_client.go: ErrGroupDiscoveryFailed).
-fn undiscovered(message: &str) -> Vec<String> {
-    let Some((_, failed)) = message.split_once("complete list of server APIs: ") else { return Vec::new() };
-    let named = failed.split(' ').filter_map(|word| word.strip_suffix(':')?.split_once('/'));
-    let named = named.filter(|(group, version)| group.split('.').all(is_label) && is_label(version));
-    named.take(NAMED_APIS).map(|(group, version)| format!("{version}.{group}")).collect()
+/// What makes APIs answer that could not be discovered, or does without them.
+fn discover(case: &Case<'_>, failure: &Condition) -> Vec<Remedy> {
+    let (mut undiscovered, get) = (failure.undiscovered(), || case.kubectl.verb("get"));
+    undiscovered.retain(|(group, version)| group.split('.').all(is_label) && is_label(version));
+    undiscovered.truncate(NAMED_APIS);
+    let these = if undiscovered.len() == 1 { "this API does" } else { "these APIs do" };
+    let name = |(group, version): &(&str, &str)| format!("{version}.{group}");
+    let service = |of: &(&str, &str)| get().object("apiservices", "", &name(of));
+    let look = match undiscovered.as_slice() {
+        [] => Step::Look.by("see which APIs do not answer", [get().arg("apiservices")]),
+        // The API server's checks of their servers pass, but these don't list what they serve
+        // (kubernetes/kube-aggregator pkg/apiserver/handler_discovery.go).
+        all if failure.message.contains("stale GroupVersion") => Step::Look.by(
+            format!("see why {these} not list anything, though available (stale); restart or upgrade the server"),
+            all.iter().map(|(group, version)| get().args(["--raw", &format!("/apis/{group}/{version}")])),
+        ),
+        all => {
+            let look = all.iter().filter_map(service).map(|command| command.args(["-o", "yaml"]));
+            Step::Look.by(format!("see why {these} not answer"), look)
+        }
+    };
+    let is_named = |id: &ObjectId| {
+        let is_of_others = case.snapshot().facts.api_service(*id).is_some_and(|facts| facts.service.is_some());
+        is_of_others && undiscovered.iter().any(|of| name(of) == case.snapshot().name(*id))
+    };
+    let services = case.stage.of_resource(case.stage.built_in.api_services).iter().copied();
+    vec![look, unregister(case, &services.filter(is_named).collect::<Vec<_>>())]
 }
 
 /// The value for which the API server refuses to delete an object (R9.48).
@@ -175,6 +202,32 @@ fn guard_of(case: &Case<'_>, object: ObjectId) -> Option<&'static Guard> {
         BlockedBy::Guard(_, guard) => Some(guard),
         _ => None,
     }
+}
+
+/// Who removes a finalizer that a condition of a namespace names, whether that is a part of Kubernetes, and what it does
+/// before that which can't be undone: a sentence.
+type Remover = (&'static str, bool, Option<String>);
+
+/// Those that a table knows.
+fn removers(said: &[&Condition]) -> Vec<Remover> {
+    let resources: Vec<String> = said.iter().flat_map(|condition| condition.remaining_resources()).collect();
+    let remover = |finalizer: &str| {
+        let Some(known) = known_finalizer_in(finalizer, &resources) else {
+            let groups = resources.iter().filter_map(|resource| Some(resource.split_once('.')?.1));
+            let add_on = groups.chain([""]).find_map(|group| add_on(finalizer, group, ""))?;
+            return Some((add_on.name, false, None));
+        };
+        let cost = match known.does {
+            FinalizerEffect::Acts(kind, words, policy) if kind.severity() == Severity::Error => {
+                let before = if kind == EffectKind::DataLost { "DATA LOSS: before" } else { "Before" };
+                let unless = if policy.is_some() { ", unless its settings keep that" } else { "" };
+                Some(format!("{before} {} removes {finalizer}, {words}{unless}.", known.by))
+            }
+            _ => None,
+        };
+        Some((known.by, known.is_kubernetes_own(), cost))
+    };
+    said.iter().flat_map(|condition| condition.remaining_finalizers()).filter_map(remover).collect()
 }
 
 /// A namespace that no other finding explains.
@@ -235,6 +288,10 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     }
     let is_away = case.manager_away().is_some();
     let is_awaited = is_awaited && !is_away;
+    let removers = if content.is_empty() { removers(&said) } else { Vec::new() };
+    let names = |of: &dyn Fn(&&Remover) -> bool| -> Vec<&str> {
+        each_once(removers.iter().filter(of).map(|(by, ..)| *by)).collect()
+    };
     let consequence = if is_older && !is_away || is_awaited {
         "The namespace controller looks again within a minute, or after half of the grace period of the pods that \
          were in it. If it stays for longer, that controller makes no progress."
@@ -244,7 +301,11 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     } else if let Some(refused) = refused(case, id) {
         format!("It stays as long as the API server refuses to {refused}.")
     } else if said.iter().any(|condition| condition.kind == "NamespaceFinalizersRemaining") {
-        "It stays until the finalizers of what is in it are removed.".to_owned()
+        let by = match all_of(&names(&|_| true), "and") {
+            names if names.is_empty() => names,
+            names => format!(" (by {names}, as far as is known)"),
+        };
+        format!("It stays until the finalizers of what is in it are removed{by}.")
     } else if remains {
         "It stays until what is left in it is deleted.".to_owned()
     } else if unreadable.is_empty() && is_away {
@@ -269,25 +330,15 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let fails = |what: &str| said.iter().any(|condition| condition.fails() && condition.message.contains(what));
     let see = |what: &str, kinds: &str| Step::Look.by(what, [case.kubectl.verb("get").arg(kinds)]);
     if let Some(failure) = said.iter().find(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure") {
-        let services = undiscovered(&failure.message);
-        let get = |name: &String| case.kubectl.verb("get").object("apiservices", "", name);
-        let look = services.iter().filter_map(get).map(|command| command.args(["-o", "yaml"]));
-        remedies.push(match services.as_slice() {
-            [] => see("see which APIs do not answer", "apiservices"),
-            [_] => Step::Look.by("see why this API does not answer", look),
-            _ => Step::Look.by("see why these APIs do not answer", look),
-        });
+        remedies.extend(discover(case, failure));
     }
     if said.iter().any(|condition| condition.kind == "NamespaceDeletionGroupVersionParsingFailure") {
         remedies.push(see("see which API has a version that is none, and remove it", "apiservices"));
     }
     let is_told = refused(case, id).is_some();
-    let converted = said.iter().filter(|condition| condition.fails()).find_map(|it| unconverted(case, &it.message));
-    if let Some((definition, by)) = converted {
-        let conversion = case.commands().about("get", definition);
-        let conversion = conversion.map(|command| command.args(["-o", "jsonpath={.spec.conversion}"]));
-        let what = format!("mend the conversion webhook of {}: {by}", snapshot.short_name(definition));
-        remedies.push(Step::Look.by(what, conversion));
+    let convert = said.iter().filter(|condition| condition.fails()).find_map(|it| unconverted(case, &it.message));
+    if let Some(convert) = convert {
+        remedies.extend(convert);
     } else if fails("webhook") && !is_told {
         let webhooks = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
         remedies.push(see("see which webhooks are asked", webhooks));
@@ -317,6 +368,11 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         remedies.push(Step::GiveUp.by(what, delete));
     }
     remedies.push(Step::Look.by("see what is left in it", show_remaining(case, id, &said)));
+    let others = names(&|(_, is_own, _)| !is_own);
+    if !others.is_empty() {
+        let runs = format!("see whether {} runs: it then removes the finalizers", all_of(&others, "and"));
+        remedies.push(Step::Look.by(runs, [see_workloads(case)]));
+    }
     if said.is_empty() && is_hidden {
         remedies.push(Step::Look.by("see what its conditions say keeps it", case.commands().get(id)));
     }
@@ -340,6 +396,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         related: content,
         message,
         consequence,
+        irreversible: removers.into_iter().filter_map(|(_, _, cost)| cost).collect(),
         remedies,
         ..Finding::of(Code::NamespaceStuck, snapshot.text(snapshot.object(id).uid))
     }

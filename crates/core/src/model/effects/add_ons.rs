@@ -29,6 +29,8 @@ pub struct AddOn {
     pub given_up: &'static str,
     /// Unless a setting names other namespaces, it handles what is in its own.
     pub own_namespace: bool,
+    /// It runs beside what it handles, and nowhere else.
+    pub runs_beside: bool,
 }
 
 const NONE: AddOn = AddOn {
@@ -44,6 +46,7 @@ const NONE: AddOn = AddOn {
     often_left: false,
     given_up: "",
     own_namespace: false,
+    runs_beside: false,
 };
 
 /// The rows of the table: an add-on's name and what is known of it.
@@ -174,6 +177,10 @@ const ADD_ONS: &[AddOn] = add_ons! {
     "the gateway's controller" { domains: &[".gateway.networking.k8s.io"], may_run_outside: true }
     // kubernetes-sigs/kueue charts/kueue/templates/manager/manager.yaml
     "Kueue" { domains: &["kueue.x-k8s.io"], workloads: &["kueue-controller-manager"] }
+    // StarRocks/starrocks-kubernetes-operator deploy/operator.yaml
+    "StarRocks' operator" {
+        domains: &["starrocks.com.starrockscluster", "starrocks.com.statefulset", "starrocks.com.service"],
+        workloads: &["kube-starrocks-operator"] }
     // rook/rook deploy/charts/rook-ceph/templates/deployment.yaml
     "Rook" { domains: &["ceph.rook.io"], workloads: &["rook-ceph-operator"] }
     // ray-project/kuberay helm-chart/kuberay-operator/templates/deployment.yaml
@@ -184,13 +191,13 @@ const ADD_ONS: &[AddOn] = add_ons! {
     "the Percona operator" { domains: &[".percona.com"] }
     // strimzi/strimzi-kafka-operator: the topic operator runs beside the user operator, or alone.
     "Strimzi's topic operator" { domains: &["strimzi.io"], kinds: &["KafkaTopic"],
-        workloads: &["entity-operator", "strimzi-topic-operator"], labels: &["strimzi"] }
+        workloads: &["entity-operator", "strimzi-topic-operator"], labels: &["strimzi"], runs_beside: true }
     // vmware-tanzu/velero pkg/install/daemonset.go: what moves data runs on each node.
     "Velero's node agent" { domains: &["velero.io"],
         kinds: &["DataUpload", "DataDownload", "PodVolumeBackup", "PodVolumeRestore"], workloads: &["node-agent"],
         own_namespace: true }
     // vmware-tanzu/velero pkg/install/deployment.go
-    "Velero" { domains: &["velero.io"], workloads: &["velero"], own_namespace: true }
+    "Velero" { domains: &["velero.io"], workloads: &["velero"], own_namespace: true, runs_beside: true }
     // prometheus-operator/prometheus-operator example/rbac/prometheus-operator; charts add the name of their release.
     "the Prometheus operator" { domains: &["monitoring.coreos.com"], groups: &["monitoring.coreos.com"],
         workloads: &["prometheus-operator", "kube-prometheus-stack-operator"] }

@@ -409,6 +409,19 @@ pub fn known_finalizer(finalizer: &str, group: &str, kind: &str) -> Option<&'sta
     KNOWN_FINALIZERS.iter().find(|known| known.matches(finalizer, group, kind))
 }
 
+/// The entry for a finalizer on objects of one of these resources, by their full names.
+pub(crate) fn known_finalizer_in(finalizer: &str, resources: &[String]) -> Option<&'static KnownFinalizer> {
+    let is_of = |resource: &String, (group, kind): (&str, &str)| {
+        let (plural, own) = resource.split_once('.').unwrap_or((resource, ""));
+        let kind = kind.to_ascii_lowercase();
+        // The plural of `policy` ends otherwise.
+        own == group && plural.starts_with(&kind[..kind.len().saturating_sub(1)])
+    };
+    let is_here = |on: &(&str, &str)| resources.iter().any(|resource| is_of(resource, *on));
+    let mut all = KNOWN_FINALIZERS.iter().filter(|known| known.on.is_empty() || known.on.iter().any(is_here));
+    all.find(|known| matches_pattern(known.finalizer, finalizer))
+}
+
 /// These controllers read what their objects name, and remove their finalizers without it (fluxcd/source-controller
 /// internal/controller/gitrepository_controller.go:reconcileDelete).
 const NEEDS_NOTHING: &str = "finalizers.fluxcd.io";

@@ -20,6 +20,7 @@ pub use finalizers::{FinalizerEffect, KnownFinalizer, When};
 pub use add_ons::{AddOn, add_on};
 pub(crate) use add_ons::{is_of_another, is_within};
 pub use finalizers::known_finalizer;
+pub(crate) use finalizers::known_finalizer_in;
 pub(crate) use finalizers::{is_of_a_group, may_need};
 pub use guards::Guard;
 pub(crate) use guards::GuardValue;

@@ -336,7 +336,10 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let over = |condition: &Value| {
                 matches!(condition["type"].as_str(), Some("Complete" | "Failed")) && condition["status"] == "True"
             };
-            let finished = list(at(object.0, &["status", "conditions"])).any(over);
+            // `ttlafterfinished_controller.go:jobFinishTime`: the first one counts.
+            let end = list(at(object.0, &["status", "conditions"])).find(|condition| over(condition));
+            let ended = end.and_then(|end| unix_seconds(end["lastTransitionTime"].as_str()?));
+            let (finished, ttl) = (end.is_some(), object.number(&["spec", "ttlSecondsAfterFinished"]));
             let uncounted = list(at(object.0, &["status", "uncountedTerminatedPods", "failed"])).count();
             let failed = object.number(&["status", "failed"]).unwrap_or(0).saturating_add_unsigned(uncounted as u64);
             let left = |limit: &str, failed: i64| Some(object.number(&["spec", limit])?.saturating_sub(failed));
@@ -356,7 +359,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 may_fail_at_once: list(at(object.0, &["spec", "podFailurePolicy", "rules"]))
                     .any(|rule| rule["action"] == "FailJob" && rule.get("onExitCodes").is_some()),
                 tries_indexes_once: tries == Some(0),
-                seconds_after_finished: object.number(&["spec", "ttlSecondsAfterFinished"]),
+                seconds_after_finished: ttl,
+                expires: ended.zip(ttl).map(|(ended, ttl)| ended.saturating_add(ttl)),
                 finished,
                 suspended: at(object.0, &["spec", "suspend"]) == Some(&Value::Bool(true)),
                 active: object.number(&["status", "active"]).unwrap_or(0),

@@ -248,6 +248,8 @@ sparse! {
         pub tries_indexes_once?: bool,
         /// `spec.ttlSecondsAfterFinished`; `None`: it stays.
         pub seconds_after_finished?: Option<i64>,
+        /// When it is deleted because of that, in Unix seconds: it finished so many seconds before.
+        pub expires?: Option<i64>,
         /// Whether it is complete or has failed.
         pub finished?: bool,
         /// `spec.suspend`: it makes no pods.

@@ -82,6 +82,21 @@ impl Condition {
         names
     }
 
+    /// The finalizers that it says are left in a Namespace (`status_condition_utils.go`): `Some content in the namespace
+    /// has finalizers remaining: acme.io/a in 1 resource instances, acme.io/b in 2 resource instances`.
+    pub fn remaining_finalizers(&self) -> Vec<&str> {
+        let all = self.message.split_once("finalizers remaining: ").filter(|_| self.kind == FINALIZERS_REMAIN);
+        all.into_iter().flat_map(|(_, all)| all.split(", ")).filter_map(|one| Some(one.split_once(" in ")?.0)).collect()
+    }
+
+    /// The groups and versions that it says could not be discovered, as client-go words it: `unable to retrieve the
+    /// complete list of server APIs: GROUP/VERSION: why, GROUP/VERSION: why` (discovery_client.go:
+    /// ErrGroupDiscoveryFailed).
+    pub fn undiscovered(&self) -> Vec<(&str, &str)> {
+        let failed = self.message.split_once("complete list of server APIs: ").map_or("", |(_, failed)| failed);
+        failed.split(' ').filter_map(|word| word.strip_suffix(':')?.split_once('/')).collect()
+    }
+
     /// `NamespaceContentRemaining: Some resources are remaining: …`, with the reason where the type says nothing.
     pub fn in_words(&self) -> String {
         let kind = if self.kind == "Terminating" { &self.reason } else { &self.kind };

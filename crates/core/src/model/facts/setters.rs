@@ -16,13 +16,16 @@ pub struct Setter {
     pub time: Option<i64>,
 }
 
+/// Every operator that is written with Kopf calls itself `kopf`. The prefix of its annotations is its own.
+const KOPF: &str = ".kopf.dev/";
+
 /// Which keys of `metadata.managedFields` [`read_setters`] needs at each depth. The rest is large and irrelevant.
 pub fn contains_setters(level: usize, key: &str) -> bool {
     match level {
         0 => matches!(key, "manager" | "time" | "subresource" | "fieldsV1"),
         1 => key == "f:metadata",
-        2 => key == "f:finalizers",
-        _ => key.starts_with("v:"),
+        2 => matches!(key, "f:finalizers" | "f:annotations"),
+        _ => key.starts_with("v:") || key.contains(KOPF),
     }
 }
 
@@ -39,6 +42,10 @@ pub fn read_setters(metadata: &Map<String, Value>) -> Option<Vec<Setter>> {
         else {
             continue;
         };
+        let annotations = entry.pointer("/fieldsV1/f:metadata/f:annotations").and_then(Value::as_object);
+        let own = |key: &String| key.strip_prefix("f:")?.split_once(KOPF).map(|(prefix, _)| prefix.to_owned());
+        let operator = annotations.filter(|_| manager == "kopf").and_then(|of| of.keys().find_map(own));
+        let manager = operator.as_deref().unwrap_or(manager);
         // The keys of a set's members are their values in JSON.
         for finalizer in fields.keys().filter_map(|key| serde_json::from_str(key.strip_prefix("v:")?).ok()) {
             setters.push(Setter { finalizer, manager: manager.to_owned(), time: text("time").and_then(unix_seconds) });
@@ -55,6 +62,17 @@ mod tests {
 
     fn read(metadata: &Value) -> Option<Vec<Setter>> {
         read_setters(metadata.as_object().unwrap())
+    }
+
+    #[test]
+    fn an_operator_of_kopf_is_called_as_its_annotations_are() {
+        let of = |annotation: &str| {
+            let fields =
+                json!({"f:metadata": {"f:annotations": {".": {}, annotation: {}}, "f:finalizers": {"v:\"a/b\"": {}}}});
+            read(&json!({"managedFields": [{"manager": "kopf", "fieldsV1": fields}]}))
+        };
+        assert_eq!(of("f:shelf-operator.kopf.dev/will-remove"), Some(vec![setter("a/b", "shelf-operator", None)]));
+        assert_eq!(of("f:kopf.zalando.org/last-handled"), Some(vec![setter("a/b", "kopf", None)]));
     }
 
     fn setter(finalizer: &str, manager: &str, time: Option<i64>) -> Setter {

@@ -36,6 +36,8 @@ struct Evidence {
     may_be: Vec<ObjectId>,
     /// All was read, and nothing is it.
     unseen: bool,
+    /// What it needs, and can't create where it runs.
+    refused: Option<&'static str>,
 }
 
 impl Evidence {
@@ -168,7 +170,7 @@ pub(super) fn judge(
         running: evidence.running,
         may_be: evidence.may_be,
         unseen: evidence.unseen,
-        refused: None,
+        refused: evidence.refused,
         goes: false,
         loses: Vec::new(),
         lacks: None,
@@ -285,6 +287,13 @@ fn without_evidence(
             None => Liveness::Unknown(driver.unseen(driver.is_installed(snapshot))),
         };
     }
+    if asked.add_on.is_some_and(|add_on| add_on.runs_beside) && is_without_pods(context, asked.object) {
+        evidence.refused = Some("its pods");
+        let namespace = snapshot.namespace(asked.object);
+        return Liveness::Away(format!(
+            "it runs in namespace {namespace}, which has no pods left and takes no new ones"
+        ));
+    }
     if let Some(possible) = possible(context, asked, program, evidence) {
         return possible;
     }
@@ -381,6 +390,15 @@ fn possible(
     let more =
         if more == 0 { String::new() } else { format!(" and {}", count(more, "other workload", "other workloads")) };
     Some(Liveness::Unknown(format!("{}{more} may be its controller", workloads::name(snapshot, first))))
+}
+
+/// Whether the namespace of an object is being deleted, and its conditions, which name all that is left in it, name no
+/// pods.
+fn is_without_pods(context: &SimContext<'_>, object: ObjectId) -> bool {
+    let namespace = context.leaving_namespace_of(object);
+    let said = namespace.map(|namespace| context.snapshot.facts.said_to_keep(namespace)).unwrap_or_default();
+    let left: Vec<String> = said.iter().flat_map(|condition| condition.remaining_resources()).collect();
+    !left.is_empty() && !left.iter().any(|name| name == "pods") && !said.iter().any(|condition| condition.fails())
 }
 
 /// Whether this is a control plane in which nothing runs: it has no Node and no pod, and an API that such have.

@@ -41,7 +41,7 @@ pub(crate) use provisioners::{lacks_provisioner, provisioner_of, unseen_provisio
 use recorded::of_finalizer;
 pub(crate) use rights::RightsGone;
 use scope::scope;
-pub(crate) use workloads::{Readiness, behind as workloads_behind, of_holder};
+pub(crate) use workloads::{Readiness, behind as workloads_behind, called as workloads_called, of_holder};
 
 /// The label by which Cluster API's objects name their Cluster.
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";

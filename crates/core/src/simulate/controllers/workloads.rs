@@ -87,6 +87,13 @@ pub(crate) fn behind(context: &SimContext<'_>, service: ObjectId) -> Vec<(Object
     here.into_iter().filter(is_selected).map(|id| (id, readiness(context, id))).collect()
 }
 
+/// The workloads of a name in a namespace.
+pub(crate) fn called(context: &SimContext<'_>, namespace: &str, name: &str) -> Vec<(ObjectId, Readiness)> {
+    let snapshot = context.snapshot;
+    let called = all(context).filter(|id| snapshot.namespace(*id) == namespace && snapshot.name(*id) == name);
+    called.map(|id| (id, readiness(context, id))).collect()
+}
+
 /// A workload without a ready pod may be starting, or its pods fail.
 fn without_ready_pod(context: &SimContext<'_>, workload: ObjectId, called: &str) -> Readiness {
     let snapshot = context.snapshot;

@@ -7,7 +7,7 @@ use crate::{
     },
     simulate::{
         context::SimContext,
-        controllers::{Readiness, workloads_behind},
+        controllers::{Readiness, workloads_behind, workloads_called},
     },
 };
 
@@ -47,8 +47,13 @@ pub(crate) fn behind(
     lack: Lack,
 ) -> Option<(String, Option<ObjectId>)> {
     let (namespace, name) = backend.and_then(Backend::service).filter(|_| lack == Lack::Endpoint)?;
-    let service = context.snapshot.look_up_named(context.built_in.services?, namespace, name).object()?;
-    let workloads = workloads_behind(context, service).into_iter();
+    let service = context.built_in.services.map(|kind| context.snapshot.look_up_named(kind, namespace, name));
+    let workloads = match service.and_then(Presence::object) {
+        Some(service) => workloads_behind(context, service),
+        // Most are called like their Service.
+        None => workloads_called(context, namespace, name),
+    };
+    let workloads = workloads.into_iter();
     let mut away = workloads.filter_map(|(workload, readiness)| match readiness {
         Readiness::Idle(words) => Some((words, Some(workload))),
         Readiness::Failing(words) | Readiness::Starting(words) => Some((words, None)),

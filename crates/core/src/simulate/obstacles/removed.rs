@@ -34,6 +34,7 @@ impl World<'_, '_> {
             BlockedBy::Policy(policy) => lost.contains(&policy) || unbound.contains(&policy),
             _ => false,
         });
+        let kept = [kept, self.undiscovered_because_of(&lost)].concat();
         for object in kept.iter().copied().filter(|object| self.exists(*object)).collect::<Vec<ObjectId>>() {
             let owners = context.snapshot.object(object).owners.iter();
             let owners = owners.filter_map(|owner| context.snapshot.by_uid(owner.uid));
@@ -49,6 +50,25 @@ impl World<'_, '_> {
         if let Some(others) = &mut self.others {
             others.look_at(&kept);
         }
+    }
+
+    /// The Terminating Namespaces whose conditions say nothing else than that these APIs can't be discovered.
+    fn undiscovered_because_of(&self, lost: &[ObjectId]) -> Vec<ObjectId> {
+        let (context, snapshot) = (self.context, self.context.snapshot);
+        let is_lost = |(group, version): (&str, &str)| {
+            let name = format!("{version}.{group}");
+            lost.iter().any(|service| snapshot.name(*service) == name)
+        };
+        let namespaces = context.built_in.namespaces.map_or(&[][..], |kind| context.of_resource(kind)).iter().copied();
+        let waits = |namespace: &ObjectId| {
+            let said = snapshot.facts.said_to_keep(*namespace);
+            !said.is_empty()
+                && said.iter().all(|condition| {
+                    let all = condition.undiscovered();
+                    !all.is_empty() && all.into_iter().all(is_lost)
+                })
+        };
+        namespaces.filter(waits).collect()
     }
 
     /// Queues what is left to do for an object that is Terminating.
