@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{DELETED, LOCKER, claim, object, on, owners, running, says, says_not},
+    agree::{DELETED, LOCKER, claim, document, object, on, owners, running, says, says_not},
     field::{at_ten, namespace, node, pod},
 };
 
@@ -387,36 +387,88 @@ fn a_volume_waits_until_it_is_detached() {
 
 const APPLICATION: (&str, &str) = ("argoproj.io/v1alpha1", "Application");
 
+/// A VolumeAttachment of the volume behind the claim `gold`. The attach-detach controller names that to Node `n1` so.
+fn attachment(node: &str, attached: bool) -> Value {
+    const NAME: &str = "csi-2a7fdfd40a63238bfe902654e3d29ef3b79a0bae8121e41204fafdfe5042b78c";
+    let mut attachment = object!(("storage.k8s.io/v1", "VolumeAttachment"), NAME, {"namespace": null,
+        "finalizers": ["external-attacher/x-y"]});
+    attachment["spec"] = json!({"attacher": "x.y", "nodeName": node, "source": {"persistentVolumeName": "pv1"}});
+    attachment["status"] = json!({ "attached": attached });
+    attachment
+}
+
+fn user_of_gold(name: &str, more: Value) -> Value {
+    let mut user = pod(name, more);
+    user["spec"]["volumes"] = json!([{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]);
+    user
+}
+
 /// R9.49: who deletes the VolumeAttachment of a volume that a pod uses takes its data away from that.
 #[test]
 fn a_volume_is_detached_from_those_who_use_it() {
-    let attachment = |node: &str, attached: bool| {
-        let mut attachment = object!(("storage.k8s.io/v1", "VolumeAttachment"), "csi-1", {"namespace": null,
-            "finalizers": ["external-attacher/x-y"]});
-        attachment["spec"] = json!({"attacher": "x.y", "nodeName": node, "source": {"persistentVolumeName": "pv1"}});
-        attachment["status"] = json!({ "attached": attached });
-        attachment
-    };
     let [gold, volume] = claim("here");
     let here = object(LOCKER, "here", json!({}));
-    let mut db = pod("db", json!({}));
-    db["spec"]["volumes"] = json!([{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]);
-    let with = |attachment: Value, db: &Value, line: &str| {
-        let all = [gold.clone(), volume.clone(), here.clone(), attachment, db.clone(), node("True", DELETED)];
-        on(&[&all[..], &[running("x-csi-controller"), at_ten()]].concat(), line)
+    let db = user_of_gold("db", json!({}));
+    let with = |attachment: &Value, db: &Value, line: &str| {
+        let all = [gold.clone(), volume.clone(), here.clone(), attachment.clone(), db.clone(), node("True", DELETED)];
+        let line = format!("{line} volumeattachment/{}", attachment["metadata"]["name"].as_str().unwrap());
+        on(&[&all[..], &[running("x-csi-controller"), at_ten()]].concat(), &line)
     };
-    let line = "plan volumeattachment/csi-1";
     let lost = "PersistentVolume/pv1 is detached from Node/n1 at once, and what uses it can't reach the data";
-    let ran = with(attachment("n1", true), &db, line);
+    let ran = with(&attachment("n1", true), &db, "plan");
     says(&ran, &[lost, "until it is started again: Pod/db -n vault", "data on it can't be reached"]);
     says(&ran, &["stop its pods first", "--assume-complete pods/db -n vault"]);
     let mut ended = db.clone();
     ended["status"]["phase"] = json!("Succeeded");
     let others = [(attachment("n2", true), &db), (attachment("n1", false), &db), (attachment("n1", true), &ended)];
     for (attachment, db) in others {
-        says_not(&with(attachment, db, line), &["is detached", "stop its pods"]);
+        says_not(&with(&attachment, db, "plan"), &["is detached", "stop its pods"]);
     }
-    says_not(&with(attachment("n1", true), &db, "plan volumeattachment/csi-1 pod/db -n vault"), &["is detached"]);
+    says_not(&with(&attachment("n1", true), &db, "plan -n vault pod/db"), &["is detached"]);
+}
+
+/// R9.49: the VolumeAttachment goes with the last pod on the Node that uses the volume, unless that comes back.
+#[test]
+fn a_volume_is_detached_with_the_last_pod_that_uses_it() {
+    let [gold, volume] = claim("here");
+    let set = object(("apps/v1", "StatefulSet"), "db", json!({"spec": {"replicas": 1}, "status": {}}));
+    let plan = |pods: &[Value], line: &str| {
+        let all = [gold.clone(), volume.clone(), object(LOCKER, "here", json!({})), attachment("n1", true)];
+        let around = [set.clone(), node("True", DELETED), namespace(json!({})), running("x-csi-controller"), at_ten()];
+        document(&[&all[..], pods, &around].concat(), line)
+    };
+    let detached = |plan: &Value| {
+        let all = [&plan["outcomes"], &plan["then"]["outcomes"]].map(|all| all.as_array().into_iter().flatten());
+        let of = |outcome: &&Value| outcome["object"]["kind"] == "VolumeAttachment";
+        all.map(|all| all.filter(of).map(|outcome| outcome["outcome"].clone()).collect::<Vec<_>>())
+    };
+    let mut of_set = owners(("apps/v1", "StatefulSet"), &["db"]);
+    of_set[0]["controller"] = json!(true);
+    let own = user_of_gold("db-0", json!({"ownerReferences": of_set}));
+    let (alone, other) = (user_of_gold("a", json!({})), user_of_gold("b", json!({})));
+    let mut ended = other.clone();
+    ended["status"]["phase"] = json!("Failed");
+    // Its attacher removes the finalizer then.
+    let goes = [vec![json!("Terminating")], vec![json!("Deleted")]];
+    for (pods, line) in [
+        (vec![alone.clone()], "plan pod/a -n vault"),
+        (vec![alone.clone(), ended.clone()], "plan pod/a -n vault"),
+        (vec![alone.clone(), other.clone()], "plan pod/a pod/b -n vault"),
+        (vec![own.clone()], "plan statefulset/db -n vault"),
+        (vec![own.clone()], "plan ns/vault"),
+        (vec![own.clone()], "plan node/n1"),
+    ] {
+        let plan = plan(&pods, line);
+        assert_eq!(detached(&plan), goes, "{line}: {plan:#}");
+    }
+    for (pods, line) in [
+        (vec![alone, other], "plan pod/a -n vault"),
+        (vec![ended], "plan pod/b -n vault"),
+        (vec![own], "plan pod/db-0 -n vault"),
+    ] {
+        let plan = plan(&pods, line);
+        assert_eq!(detached(&plan).concat(), Vec::<Value>::new(), "{line}: {plan:#}");
+    }
 }
 
 /// R9.40: a hook of Argo CD stays while the operation that made it runs, which can be ended.

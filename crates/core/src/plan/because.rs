@@ -54,6 +54,9 @@ pub fn because(snapshot: &Snapshot, object: ObjectId, cause: &Cause, propagation
             "claim-gone",
             "its claimRef has the uid of a claim that is gone, and its reclaim policy is Delete".to_owned(),
         ),
+        Cause::Detached(pod) => {
+            ("detached", format!("{} is the last on its Node to use the volume", snapshot.short_name(*pod)))
+        }
         Cause::JobFailed { job, pod } => (
             "job-failed",
             format!(

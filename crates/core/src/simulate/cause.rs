@@ -40,6 +40,8 @@ pub enum Cause {
     EndpointsGone(ObjectId),
     /// Whoever reclaims volumes, because the claim of this one is gone (R9.35); the claim, if it was there before.
     ClaimGone(Option<ObjectId>),
+    /// The attach-detach controller, because this pod was the last on its Node that used the volume (R9.49).
+    Detached(ObjectId),
     /// The Job controller, because the Job has failed with the deletion of this pod (R9.22).
     JobFailed { job: ObjectId, pod: ObjectId },
     /// The TTL controller, because the Job has failed with the deletion of this pod (R9.36).
@@ -82,6 +84,7 @@ impl Cause {
             Cause::ServiceGone(gone) => once_gone(gone, Some("the endpoints controller deletes it")),
             Cause::EndpointsGone(gone) => once_gone(gone, Some("the mirroring controller deletes it")),
             Cause::ClaimGone(claim) => (Follows::OnceGone, claim, Some("its provisioner deletes it with its data")),
+            Cause::Detached(pod) => once_gone(pod, Some("the attach-detach controller deletes it")),
             Cause::DefinitionGone(gone) => once_gone(gone, Some("the API server deletes it")),
             Cause::JobExpired { pod } => {
                 once_gone(pod, Some("the TTL controller deletes it once it has failed and its time is over"))
@@ -122,6 +125,7 @@ impl Cause {
             | Cause::AccountGone(_)
             | Cause::ServiceGone(_)
             | Cause::EndpointsGone(_)
+            | Cause::Detached(_)
             | Cause::JobFailed { .. }
             | Cause::JobExpired { .. }
             | Cause::ScaledDown(_) => true,

@@ -1,6 +1,7 @@
 //! Facts about stored data: volumes, claims and snapshots.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 sparse! {
     /// What decides how a PersistentVolume is deleted, and what is deleted with it.
@@ -45,6 +46,15 @@ pub struct VolumeHandle {
     pub driver: String,
     /// `spec.csi.volumeHandle`.
     pub handle: String,
+}
+
+impl VolumeHandle {
+    /// The name of the VolumeAttachment that the attach-detach controller makes for it and a Node
+    /// (`K/pkg/volume/csi/csi_attacher.go:getAttachmentName`).
+    pub(crate) fn attachment_to(&self, node: &str) -> String {
+        let hash = Sha256::digest(format!("{}{}{node}", self.handle, self.driver));
+        hash.iter().fold("csi-".to_owned(), |name, byte| format!("{name}{byte:02x}"))
+    }
 }
 
 /// What is special about a volume's data.

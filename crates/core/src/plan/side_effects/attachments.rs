@@ -21,7 +21,7 @@ impl SideEffects<'_, '_> {
         for volume in volumes.collect::<Vec<ObjectId>>() {
             self.context.fact(volume, snapshot.facts.volume(volume));
             let Some(claim) = snapshot.claim_of(volume).object() else { continue };
-            if !self.reads_pods_beside(claim) {
+            if !self.context.reads_pods_beside(claim) {
                 let message = format!(
                     "{} is detached from Node/{node} at once; whether a pod uses it could not be read",
                     snapshot.short_name(volume)
@@ -45,17 +45,5 @@ impl SideEffects<'_, '_> {
             self.add(attachment, EffectKind::DataUnreachable, message);
             self.effects.last_mut().into_iter().for_each(|effect| effect.related.clone_from(&pods));
         }
-    }
-
-    /// Whether all pods in the namespace of a claim were read, with what they use.
-    fn reads_pods_beside(&mut self, claim: ObjectId) -> bool {
-        let (context, snapshot) = (self.context, self.context.snapshot);
-        let namespace = snapshot.object(claim).namespace;
-        let Some(pods) = context.built_in.pods else { return true };
-        let unread = |id: &ObjectId| snapshot.object(*id).resource == pods && snapshot.facts.pod(*id).is_none();
-        let unread: Vec<ObjectId> = context.in_namespace(namespace).iter().copied().filter(unread).collect();
-        let is_read = unread.is_empty() && snapshot.covers(pods, Some(namespace));
-        self.context.lacks(|needs| needs.facts.extend(unread));
-        is_read
     }
 }

@@ -43,6 +43,8 @@ impl SideEffects<'_, '_> {
             let first = self.effects.len();
             match outcome.because {
                 Some(Cause::ClaimGone(None)) => self.reclaimed(outcome.object),
+                // No pod uses the volume any more.
+                Some(Cause::Detached(_)) => {}
                 _ => self.add_effects_of(outcome.object),
             }
             self.mark_unsure(outcome, first);

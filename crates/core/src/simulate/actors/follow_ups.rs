@@ -91,6 +91,8 @@ impl World<'_, '_> {
             self.schedule_mirrors_of(gone);
         } else if resource == built_in.claims {
             self.schedule_volume_of(gone);
+        } else if resource == built_in.pods {
+            self.schedule_attachments_of(gone);
         } else if resource == built_in.accounts {
             for secret in self.context.fact_index.tokens_of(self.context.snapshot, gone) {
                 self.actors.due.push_back((secret, Cause::AccountGone(gone)));
@@ -105,6 +107,45 @@ impl World<'_, '_> {
             bound.filter(|volume| self.context.snapshot.facts.volume(*volume).is_some_and(VolumeFacts::may_be_bound))
         {
             self.schedule_volume(volume, Some(claim));
+        }
+    }
+
+    /// Whether the controller of a pod that is gone is there to make another, which may be put on the same Node.
+    fn may_come_back_on(&self, pod: ObjectId, node: &str) -> bool {
+        let (context, snapshot) = (self.context, self.context.snapshot);
+        let stays = |id: ObjectId| self.stored(id).is_some_and(|stored| !stored.terminating);
+        snapshot.controller_of(pod).is_some_and(stays)
+            && context.namespace_named(snapshot.object(pod).namespace).is_none_or(stays)
+            && match context.built_in.nodes.map(|nodes| snapshot.look_up_named(nodes, "", node)) {
+                Some(Presence::Present(node)) => self.exists(node),
+                Some(Presence::Absent) => false,
+                Some(Presence::Unknown) | None => true,
+            }
+    }
+
+    /// The attach-detach controller detaches what a pod used from its Node once no other pod there does. A pod that
+    /// comes back may come back there, before that.
+    fn schedule_attachments_of(&mut self, pod: ObjectId) {
+        let context = self.context;
+        let (snapshot, attachments) = (context.snapshot, context.built_in.attachments);
+        if context.of_resource(attachments).is_empty() {
+            return;
+        }
+        let Some(facts) = context.fact(pod, snapshot.facts.pod(pod)).filter(|facts| !facts.finished()) else { return };
+        let Some(node) = facts.node.as_deref().filter(|node| !self.may_come_back_on(pod, node)) else { return };
+        for claim in context.claims_of_pod(pod) {
+            let csi = context.volume_behind(claim).and_then(|volume| snapshot.facts.volume(volume)?.csi.as_deref());
+            let name = csi.map(|csi| csi.handle.attachment_to(node));
+            let found = attachments.zip(name).and_then(|(all, name)| snapshot.look_up_named(all, "", &name).object());
+            let Some(attachment) = found else { continue };
+            let uses = |other: &ObjectId| {
+                let facts = snapshot.facts.pod(*other);
+                facts.is_some_and(|facts| facts.node.as_deref() == Some(node) && !facts.finished())
+                    && self.exists(*other)
+            };
+            if context.reads_pods_beside(claim) && !context.users_of_claim(claim).iter().any(uses) {
+                self.actors.due.push_back((attachment, Cause::Detached(pod)));
+            }
         }
     }
 

@@ -81,6 +81,28 @@ impl SimContext<'_> {
         resource == self.built_in.claims || resource == self.built_in.volumes
     }
 
+    /// Whether all pods in the namespace of a claim were read, with what they use.
+    pub(crate) fn reads_pods_beside(&self, claim: ObjectId) -> bool {
+        let (snapshot, namespace) = (self.snapshot, self.snapshot.object(claim).namespace);
+        let Some(pods) = self.built_in.pods else { return true };
+        let unread = |id: &ObjectId| snapshot.object(*id).resource == pods && snapshot.facts.pod(*id).is_none();
+        let unread: Vec<ObjectId> = self.in_namespace(namespace).iter().copied().filter(unread).collect();
+        let is_read = unread.is_empty() && snapshot.covers(pods, Some(namespace));
+        self.lacks(|needs| needs.facts.extend(unread));
+        is_read
+    }
+
+    /// The volume that is bound to a claim, as far as that was read.
+    pub(super) fn volume_behind(&self, claim: ObjectId) -> Option<ObjectId> {
+        let snapshot = self.snapshot;
+        self.fact_index.volume_of(snapshot, claim).or_else(|| {
+            let name = self.fact(claim, snapshot.facts.claim(claim))?.volume.as_deref()?;
+            let volume = snapshot.look_up_named(self.built_in.volumes?, "", name).object()?;
+            self.fact(volume, snapshot.facts.volume(volume));
+            None
+        })
+    }
+
     /// A user as people know it: a volume by its claim, as long as that is there.
     pub(crate) fn known_as(&self, user: ObjectId, exists: impl Fn(ObjectId) -> bool) -> ObjectId {
         let snapshot = self.snapshot;
