@@ -50,7 +50,8 @@ pub(super) fn take_back(
     for one in held {
         let HoldSecret { namespace, name } = one.secret.clone();
         let targets = vec![format!("secrets/{name}")];
-        let config = CancelConfig { targets, namespace: Some(namespace), ..CancelConfig::default() };
+        let (namespace, use_existing) = (Some(namespace), one.use_existing);
+        let config = CancelConfig { targets, namespace, use_existing, ..CancelConfig::default() };
         let mut cancel = Cancel::open(cluster, config)?;
         cancel.check()?;
         all.extend(cancel.carry_out());

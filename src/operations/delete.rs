@@ -15,7 +15,7 @@ use gc_core::{
     command_line::Kubectl,
     hold::{Held, HoldRecord, MOST, NotHeld, counted_pods, meanwhile, why_not},
     model::{HOLD, Identity, ObjectEvent, ObjectId, Presence, ResourceId, Resources, Snapshot, UNCANCELLED},
-    plan::{Consent, Plan, PlanTracker},
+    plan::{Afterwards, Consent, Plan, PlanTracker},
     server::Propagation,
     simulate::{Assume, Request},
 };
@@ -464,6 +464,8 @@ pub struct HeldTarget {
     pub holding: Holding,
     /// How many dependents it has.
     pub dependents: usize,
+    /// Whether something makes it again as soon as it is gone.
+    pub comes_back: bool,
 }
 
 impl Delete {
@@ -512,6 +514,13 @@ impl Delete {
             refused.extend(why.or(big));
             let told = format!("{}: {}", identity.short_name(), meanwhile(record.group(), &identity.kind));
             notes.extend(Some(told).filter(|told| !notes.contains(told)));
+            notes.extend(comes_back(plan, *id).then(|| {
+                format!(
+                    "{}: something makes it again as soon as it is gone, and may be faster than cancel, which then \
+                     needs --use-existing.",
+                    identity.short_name()
+                )
+            }));
         }
         if !refused.is_empty() {
             return Err(OperationError::NotHeld(refused));
@@ -626,7 +635,7 @@ impl Delete {
             match done {
                 Ok(holding) => {
                     let dependents = dependents(&self.session.snapshot, &identity).len();
-                    held.push(HeldTarget { identity, holding, dependents });
+                    held.push(HeldTarget { identity, holding, dependents, comes_back: comes_back(plan, id) });
                 }
                 Err(why) => {
                     let others = held.iter().map(|one| format!("{} is held.", one.identity.placed())).collect();
@@ -687,6 +696,12 @@ impl Delete {
     }
 }
 
+/// Whether something makes an object again as soon as it is gone, or may.
+fn comes_back(plan: &Plan, target: ObjectId) -> bool {
+    let reactions = plan.outcomes.iter().filter(|outcome| outcome.object == target).flat_map(|it| &it.afterwards);
+    reactions.into_iter().any(|reaction| reaction.recreates() || matches!(reaction, Afterwards::MayBeRecreated { .. }))
+}
+
 /// The event that sets a held object back to what it was; none if it isn't held, or is being taken back.
 fn not_held(snapshot: &Snapshot, id: ObjectId) -> Option<ObjectEvent> {
     let object = snapshot.object(id);
@@ -705,6 +720,7 @@ impl HeldTarget {
     pub fn waits(&self) -> HoldResult {
         let stored = &self.holding.stored;
         let outcome = HoldOutcome::Held { until: stored.record.about.until.clone() };
-        HoldResult { object: self.identity.clone(), ..HoldResult::of(stored, outcome, self.dependents) }
+        let result = HoldResult::of(stored, outcome, self.dependents);
+        HoldResult { object: self.identity.clone(), use_existing: self.comes_back, ..result }
     }
 }

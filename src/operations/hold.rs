@@ -60,6 +60,9 @@ pub struct HoldResult {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// Whether another object has its name, or will before it is created again: its dependents can only get that one.
+    #[serde(skip)]
+    pub use_existing: bool,
     pub notes: Vec<String>,
 }
 
@@ -74,7 +77,16 @@ impl HoldResult {
     pub(super) fn of(stored: &StoredHold, outcome: HoldOutcome, dependents: usize) -> Self {
         let object = stored.record.about.identity.clone();
         let secret = HoldSecret { namespace: stored.namespace.clone(), name: stored.name.clone() };
-        HoldResult { object, outcome, secret, dependents, current_uid: None, because: None, notes: Vec::new() }
+        HoldResult {
+            object,
+            outcome,
+            secret,
+            dependents,
+            current_uid: None,
+            because: None,
+            use_existing: false,
+            notes: Vec::new(),
+        }
     }
 }
 
@@ -330,6 +342,7 @@ impl Cancel {
             Ok((outcome, dependents)) => (result.outcome, result.dependents) = (outcome, dependents),
             Err(why) => {
                 result.dependents = work.stored.record.about.dependents.len();
+                result.use_existing = matches!(why, HoldFailure::Replaced(_));
                 result.because = Some(why.to_string());
             }
         }

@@ -60,18 +60,16 @@ impl Output for HoldView<'_> {
 impl HoldView<'_> {
     /// The commands for what is left to decide or to do.
     fn commands(&self) -> Vec<(&'static str, ShellCommand)> {
-        let of = |wanted: fn(&HoldOutcome) -> bool| -> Vec<&Identity> {
-            self.results.iter().filter(|result| wanted(&result.outcome)).map(|result| &result.object).collect()
-        };
-        let waits = of(|outcome| matches!(outcome, HoldOutcome::Held { .. }));
-        let failed = of(|outcome| matches!(outcome, HoldOutcome::Failed));
+        let of = |wanted: fn(&HoldOutcome) -> bool| self.results.iter().filter(move |result| wanted(&result.outcome));
+        let cancel = |one: &HoldResult| cancel_command(self.kubectl, one, self.gaps);
         let mut commands = Vec::new();
-        for object in waits {
-            commands.extend(let_go_command(self.kubectl, object).map(|command| ("Delete it now", command)));
-            commands.extend(cancel_command(self.kubectl, object, self.gaps).map(|command| ("Take it back", command)));
+        for one in of(|outcome| matches!(outcome, HoldOutcome::Held { .. })) {
+            commands.extend(let_go_command(self.kubectl, &one.object).map(|command| ("Delete it now", command)));
+            commands.extend(cancel(one).map(|command| ("Take it back", command)));
         }
-        for object in failed {
-            commands.extend(cancel_command(self.kubectl, object, self.gaps).map(|command| ("Run this again", command)));
+        for one in of(|outcome| matches!(outcome, HoldOutcome::Failed)) {
+            let what = if one.use_existing { "Give its dependents to that one" } else { "Run this again" };
+            commands.extend(cancel(one).map(|command| (what, command)));
         }
         commands
     }
@@ -83,10 +81,11 @@ pub fn let_go_command(kubectl: &Kubectl, object: &Identity) -> Option<ShellComma
     Some(command.in_namespace(&object.namespace)?.arg("--hold=0s"))
 }
 
-/// The command that takes the delete of an object back; with gaps, it goes on in spite of them, as the hold did.
-pub fn cancel_command(kubectl: &Kubectl, object: &Identity, gaps: &[Gap]) -> Option<ShellCommand> {
-    let incomplete = (!gaps.is_empty()).then(|| "--allow-incomplete".to_owned());
-    Some(kubectl.plugin("cancel").arg(word(object)?).in_namespace(&object.namespace)?.args(incomplete))
+/// The command that takes a delete back; with gaps, it goes on in spite of them, as the hold did.
+pub fn cancel_command(kubectl: &Kubectl, held: &HoldResult, gaps: &[Gap]) -> Option<ShellCommand> {
+    let flags = [(held.use_existing, "--use-existing"), (!gaps.is_empty(), "--allow-incomplete")];
+    let flags = flags.into_iter().filter(|(is_needed, _)| *is_needed).map(|(_, flag)| flag.to_owned());
+    Some(kubectl.plugin("cancel").arg(word(&held.object)?).in_namespace(&held.object.namespace)?.args(flags))
 }
 
 /// `kind.group/name`
@@ -146,7 +145,16 @@ mod tests {
         };
         let secret = HoldSecret { namespace: "shop".to_owned(), name: "kubectl-gc-hold-u-1".to_owned() };
         let because = (outcome == HoldOutcome::Failed).then(|| HoldFailure::Unstable.to_string());
-        HoldResult { object, outcome, secret, dependents, current_uid: None, because, notes: Vec::new() }
+        HoldResult {
+            object,
+            outcome,
+            secret,
+            dependents,
+            current_uid: None,
+            because,
+            use_existing: false,
+            notes: Vec::new(),
+        }
     }
 
     fn text(results: &[HoldResult]) -> String {
@@ -171,9 +179,10 @@ mod tests {
         let gap = Gap { resource: "widgets.acme.io".to_owned(), namespace: None, reason: "forbidden".into() };
         let view = HoldView { results: &[result(HoldOutcome::Failed, 2)], gaps: &[gap], server: None, kubectl: &PLAIN };
         assert!(shown(&view, &plain(None)).contains("gc cancel deployment.apps/web -n shop --allow-incomplete\n"));
-        assert!(
-            text(&[result(HoldOutcome::Failed, 2)])
-                .ends_with("Run this again: kubectl gc cancel deployment.apps/web -n shop\n")
-        );
+        let failed = result(HoldOutcome::Failed, 2);
+        let again = "Run this again: kubectl gc cancel deployment.apps/web -n shop\n";
+        assert!(text(std::slice::from_ref(&failed)).ends_with(again));
+        let with_that = "dependents to that one: kubectl gc cancel deployment.apps/web -n shop --use-existing\n";
+        assert!(text(&[HoldResult { use_existing: true, ..failed }]).ends_with(with_that));
     }
 }

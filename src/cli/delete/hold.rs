@@ -140,10 +140,8 @@ impl Approved {
 /// Says that an object is held, and how that ends.
 fn tell(one: &HoldResult, kubectl: &Kubectl, gaps: &[Gap]) {
     let HoldOutcome::Held { until } = &one.outcome else { return };
-    let commands = [
-        ("delete it now", let_go_command(kubectl, &one.object)),
-        ("take it back", cancel_command(kubectl, &one.object, gaps)),
-    ];
+    let commands =
+        [("delete it now", let_go_command(kubectl, &one.object)), ("take it back", cancel_command(kubectl, one, gaps))];
     let commands = commands.into_iter().filter_map(|(what, command)| Some(format!("To {what}: {}", command?)));
     say(&format!("{} is held until {until}.", one.object.placed()));
     commands.for_each(|line| say(&line));

@@ -213,11 +213,26 @@ fn another_object_of_the_name_is_not_taken_for_it() {
     if !is_own {
         let ran = scene.gc(&["cancel", "configmap/web", "--yes"]).ended(2);
         assert!(ran.stdout.contains("another object has its name since"), "{}", ran.stdout);
+        let command = format!("kubectl gc cancel configmap/web -n {} --use-existing\n", scene.namespace);
+        assert!(ran.stdout.ends_with(&command), "{}", ran.stdout);
         assert_eq!(scene.secrets().len(), 1);
         scene.gc(&["cancel", "configmap/web", "--yes", "--use-existing"]).expect(0);
     }
     assert_eq!(scene.state(), before);
     assert_eq!(scene.secrets(), [""; 0]);
+}
+
+/// What Kubernetes makes again as soon as it is gone may be back before it is taken back: the hold says so beforehand.
+#[test]
+fn what_comes_back_by_itself_is_told_before_it_is_held() {
+    let scene = Scene::of(Kind::ConfigMap);
+    scene.cluster.create(object!("v1 ConfigMap", {"name": "kube-root-ca.crt", "namespace": scene.namespace}));
+    let map = "configmap/kube-root-ca.crt";
+    let ran = scene.gc(&["delete", map, "--hold=1h", "--wait=false", "--yes"]).ended(0);
+    assert!(ran.stderr.contains("something makes it again as soon as it is gone"), "{}", ran.stderr);
+    let command = format!("Take it back: kubectl gc cancel {map} -n {} --use-existing\n", scene.namespace);
+    assert!(ran.stdout.ends_with(&command), "{}", ran.stdout);
+    scene.gc(&["cancel", map, "--use-existing", "--yes"]).expect(0);
 }
 
 /// Several targets, of any scope, are held and taken back together.

@@ -93,6 +93,10 @@ fn finding(case: &Case<'_>, id: ObjectId, held: Held, guards: Vec<ObjectId>) -> 
 
 /// The Secret of a hold whose object isn't held: a run was interrupted.
 fn left_over(case: &Case<'_>, id: ObjectId, of: Option<ObjectId>, guards: Vec<ObjectId>) -> Finding {
+    let again = Step::Heal.by(
+        "if another object has its name by now: make that the owner of its dependents",
+        plugin(case, "cancel", id, &["--use-existing"]),
+    );
     let (message, consequence, what) = match of {
         Some(of) => (
             format!("The record of a hold of {}, which is not held.", case.name(of, Some(id))),
@@ -107,8 +111,9 @@ fn left_over(case: &Case<'_>, id: ObjectId, of: Option<ObjectId>, guards: Vec<Ob
             "take the rest back, or remove the Secret if nothing can be taken back",
         ),
     };
-    let remedy = Step::Heal.by(what, plugin(case, "cancel", id, &[]));
-    about(case, id, of.into_iter().chain(guards).collect(), [message, consequence], vec![remedy])
+    let mut remedies = vec![Step::Heal.by(what, plugin(case, "cancel", id, &[]))];
+    remedies.extend(of.is_none().then(|| again.deciding(true)));
+    about(case, id, of.into_iter().chain(guards).collect(), [message, consequence], remedies)
 }
 
 /// A finding about one object, or its Secret.

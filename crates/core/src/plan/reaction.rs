@@ -96,7 +96,7 @@ pub enum Afterwards {
 
 impl Afterwards {
     /// Whether a controller certainly recreates the object.
-    pub(super) fn recreates(self) -> bool {
+    pub fn recreates(self) -> bool {
         matches!(
             self,
             Afterwards::Recreated { .. }
