@@ -121,9 +121,8 @@ impl World<'_, '_> {
         let guards = if operation.deletes() { self.guards_on(object) } else { Vec::new() };
         let built_in = guards.iter().filter(|guard| guard.is_built_in());
         judged.refused.extend(built_in.map(|guard| RefusedBy::Guard(object, guard)));
-        if obstacles.admission.unread {
-            judged.assume(Assumption::AdmissionUnread);
-        }
+        // What nobody knows of makes less happen, if anything: that is told once, and not of each object.
+        judged.assumptions.extend(obstacles.admission.unread.then_some(Assumption::AdmissionUnread));
         for place in obstacles.admission.by_rules(context.snapshot, resource, operation) {
             let hook = &obstacles.admission.hooks[*place as usize];
             let called = hook.call.called_for(context, object);
