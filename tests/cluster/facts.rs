@@ -32,6 +32,9 @@ fn workload(kind: &str, namespace: &str) -> Value {
     object
 }
 
+/// `renewTime` of the Leases.
+const RENEWED: i64 = 1_769_846_400;
+
 fn lease(namespace: &str, name: &str) -> Value {
     object!("coordination.k8s.io/v1 Lease", {
         "name": name, "namespace": namespace,
@@ -118,6 +121,16 @@ fn furnish(cluster: &Cluster, namespace: &str) -> Vec<String> {
             cluster.path_of(object)
         })
         .collect();
+    // A holder whose clock is years behind.
+    let path = format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/acme");
+    cluster.wait_until("a Lease to be renewed", PATIENCE, || {
+        let time = jiff::Timestamp::now().strftime("2026-01-31T08:00:00.%6fZ").to_string();
+        let lease = cluster.patch(&path, &json!({"spec": {"leaseDurationSeconds": 1, "renewTime": time}}));
+        let at = |value: &Value| value.as_str().and_then(|time| time.parse::<jiff::Timestamp>().ok());
+        let metadata = &lease["metadata"];
+        at(&metadata["managedFields"][0]["time"]).map(jiff::Timestamp::as_second)
+            > at(&metadata["creationTimestamp"]).map(|created| created.as_second() + 1)
+    });
     let in_apps = |plural_and_name: &str| format!("/apis/apps/v1/namespaces/{namespace}/{plural_and_name}/status");
     cluster.patch(&in_apps("deployments/deployment"), &json!({"status": {"replicas": 3, "readyReplicas": 2}}));
     let scheduled =
@@ -185,9 +198,9 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
             None if object["kind"] == "ConfigMap" => None,
             fact => Some(fact.unwrap_or_else(|| panic!("no facts of {object:#}")).clone()),
         };
-        // Only what a program reads from a cluster says when that was.
+        // Only what a program reads from a cluster says when that was, and when it was renewed by the server's clock.
         let found = snapshot.facts.get(id(&snapshot, object)).cloned().map(|fact| match fact {
-            Fact::Lease(lease) => Fact::Lease(LeaseFacts { seen: None, ..lease }),
+            Fact::Lease(lease) => Fact::Lease(LeaseFacts { seen: None, renewed: Some(RENEWED), ..lease }),
             other => other,
         });
         assert_eq!(found, expected, "{object:#}");
@@ -214,9 +227,10 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
     assert_eq!(known.workload(set), Some(&workload(5, 4, "DaemonSet")));
     let (known, lease) = facts("leases/acme");
     let read = known.lease(lease).expect("a Lease");
-    let (holder, renewed) = (Some("acme-0".to_owned()), Some(1_769_846_400));
-    assert_eq!(*read, LeaseFacts { holder, seconds: Some(15), renewed, seen: read.seen });
-    assert!(read.seen > renewed, "it says when it was read: {read:?}");
+    let holder = Some("acme-0".to_owned());
+    assert_eq!(*read, LeaseFacts { holder, seconds: Some(1), ..read.clone() });
+    let since_renewed = read.seen.zip(read.renewed).map(|(seen, renewed)| seen - renewed);
+    assert!(since_renewed.is_some_and(|seconds| (0..600).contains(&seconds)), "by the API server's clock: {read:?}");
     let (known, slice) = facts("endpointslices/web-1");
     assert_eq!(known.slice(slice), Some(&SliceFacts { ready: 2, pods: Vec::new() }));
     let (known, webhooks) = facts("validatingwebhookconfigurations/facts");

@@ -150,9 +150,20 @@ pub fn is_read_annotation(key: &str) -> bool {
 fn enforced_since(namespace: Whole<'_>) -> Option<i64> {
     let level = at(namespace.0, &["metadata", "labels", NamespaceFacts::ENFORCED])?.as_str()?;
     let field = format!("f:{}", NamespaceFacts::ENFORCED);
-    let sets = |entry: &&Value| at(entry, &["fieldsV1", "f:metadata", "f:labels", &field]).is_some();
-    let entries = list(at(namespace.0, &["metadata", "managedFields"])).filter(sets);
-    entries.filter_map(|entry| unix_seconds(entry.get("time")?.as_str()?)).max().filter(|_| level != "privileged")
+    namespace.written(&["f:metadata", "f:labels", &field]).filter(|_| level != "privileged")
+}
+
+/// When a Lease was renewed last: by the API server's clock, if it was renewed since it was made; or else by its
+/// holder's, which may be minutes off.
+fn renewed(lease: Whole<'_>) -> Option<i64> {
+    let time = |path: &[&str]| unix_seconds(at(lease.0, path)?.as_str()?);
+    let its_own = time(&["spec", "renewTime"])?;
+    let first_end = || {
+        let seconds = lease.number(&["spec", "leaseDurationSeconds"])?;
+        Some(time(&["metadata", "creationTimestamp"])?.saturating_add(seconds))
+    };
+    let written = lease.written(&["f:spec", "f:renewTime"]);
+    written.filter(|written| first_end().is_some_and(|end| end < *written)).or(Some(its_own))
 }
 
 /// The deletion policies of a Namespace for ACK's services.
@@ -370,7 +381,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
         ("coordination.k8s.io", "Lease") => Fact::Lease(LeaseFacts {
             holder: object.name(&["spec", "holderIdentity"]),
             seconds: object.number(&["spec", "leaseDurationSeconds"]),
-            renewed: object.text(&["spec", "renewTime"]).and_then(|time| unix_seconds(&time)),
+            renewed: renewed(object),
             seen: None,
         }),
         ("snapshot.storage.k8s.io", "VolumeSnapshot") => {
@@ -422,6 +433,13 @@ pub fn token(secret: &Value) -> Option<TokenFacts> {
 struct Whole<'a>(&'a Value);
 
 impl Whole<'_> {
+    /// When a field was last written, by the API server's clock (`metadata.managedFields`).
+    fn written(self, field: &[&str]) -> Option<i64> {
+        let sets = |entry: &&Value| entry.get("fieldsV1").is_some_and(|fields| at(fields, field).is_some());
+        let entries = list(at(self.0, &["metadata", "managedFields"])).filter(sets);
+        entries.filter_map(|entry| unix_seconds(entry.get("time")?.as_str()?)).max()
+    }
+
     fn text(self, path: &[&str]) -> Option<String> {
         at(self.0, path)?.as_str().map(str::to_owned)
     }

@@ -275,7 +275,7 @@ sparse! {
         pub holder?: Option<String>,
         /// `spec.leaseDurationSeconds`: how long it is valid after a renewal.
         pub seconds?: Option<i64>,
-        /// `spec.renewTime`, in Unix seconds.
+        /// When it was renewed, in Unix seconds: by the API server's clock, if that is known, or else `spec.renewTime`.
         pub renewed?: Option<i64>,
         /// When it was read from a cluster, in Unix seconds: what follows may take longer than it is valid.
         pub seen?: Option<i64>,

@@ -143,6 +143,19 @@ fn leases_have_a_holder() {
     let holder = Some("acme-0".to_owned());
     let lease = LeaseFacts { holder, seconds: Some(15), renewed: Some(1_769_846_400), seen: None };
     assert_eq!(read("coordination.k8s.io", "Lease", &object), Some(Fact::Lease(lease)));
+    let renewed = |written: &str| {
+        let entries = json!([{"time": "2026-01-31T09:00:00Z", "fieldsV1": {"f:metadata": {}}},
+            {"time": written, "fieldsV1": {"f:spec": {"f:renewTime": {}}}}]);
+        let metadata = json!({"creationTimestamp": "2026-01-31T08:02:00Z", "managedFields": entries});
+        let lease = json!({"metadata": metadata, "spec": object["spec"]});
+        read("coordination.k8s.io", "Lease", &lease).and_then(|fact| match fact {
+            Fact::Lease(lease) => lease.renewed,
+            _ => None,
+        })
+    };
+    // Its holder's clock is behind. Who has only made it may have written any time.
+    assert_eq!(renewed("2026-01-31T08:02:16Z"), Some(1_769_846_400 + 136));
+    assert_eq!(renewed("2026-01-31T08:02:15Z"), Some(1_769_846_400));
     let given_up = json!({"spec": {"holderIdentity": "", "renewTime": "soon"}});
     assert_eq!(read("coordination.k8s.io", "Lease", &given_up), Some(Fact::Lease(LeaseFacts::default())));
     assert_eq!(read("coordination.k8s.io", "Lease", &json!({})), None);
