@@ -31,6 +31,7 @@ pub fn fact(object: &str, words: &[&str]) -> Fact {
             deleted_by: word(3).map(|by| match by.as_str() {
                 "kubernetes" => VolumeDeleter::Kubernetes,
                 "nobody" => VolumeDeleter::Nobody,
+                "former-plugin" => VolumeDeleter::FormerPlugin,
                 _ => VolumeDeleter::Provisioner(by.into()),
             }),
             ..VolumeFacts::default()

@@ -204,7 +204,8 @@ fn volumes_follow_their_claims() {
         bound(trial, "fails", "Delete", host_path("/no/such/folder"), None);
         bound(trial, "stays", "Retain", host_path("/tmp/kubectl-gc-no-such-folder/data"), None);
         bound(trial, "made-by-hand", "Delete", disk(), None);
-        ["goes", "fails", "stays", "made-by-hand"].map(|name| format!("pvc/{name}")).to_vec()
+        bound(trial, "of-a-cloud", "Delete", ("awsElasticBlockStore", json!({"volumeID": "vol-1"})), None);
+        ["goes", "fails", "stays", "made-by-hand", "of-a-cloud"].map(|name| format!("pvc/{name}")).to_vec()
     });
 }
 

@@ -592,6 +592,7 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
     let [driver, handle] = ["driver", "volumeHandle"].map(|key| object.name(&["spec", "csi", key]));
     let handle = driver.zip(handle).map(|(driver, handle)| VolumeHandle { driver, handle });
     let kept = handle.as_ref().and_then(VolumeFacts::kept);
+    let has = |sources: &[&str]| sources.iter().any(|source| !object.0["spec"][source].is_null());
     VolumeFacts {
         reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]).map(Into::into),
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}").into()),
@@ -603,7 +604,9 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
             object.annotation(VolumeDeleter::PROVISIONED_BY),
             object.annotation(VolumeDeleter::MIGRATED_TO),
             at(object.0, &["spec", "hostPath", "path"]).and_then(Value::as_str),
-            VolumeDeleter::NOT_DELETED.iter().any(|source| !object.0["spec"][source].is_null()),
+            has(&VolumeDeleter::NOT_DELETED)
+                .then_some(VolumeDeleter::Nobody)
+                .or_else(|| has(&VolumeDeleter::DELETED_ONCE).then_some(VolumeDeleter::FormerPlugin)),
         ),
         attributes_class: object.name(&["spec", "volumeAttributesClassName"]).map(Into::into),
         data: class.map(VolumeData::KeptByClass).or(kept).or(is_on_host.then_some(VolumeData::OnHost)).map(Box::new),

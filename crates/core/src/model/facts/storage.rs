@@ -191,6 +191,8 @@ pub enum VolumeDeleter {
     Kubernetes,
     /// The provisioner of this name: it runs in the cluster or outside of it.
     Provisioner(Box<str>),
+    /// A plugin that kube-controller-manager had before [`VolumeDeleter::LOST`].
+    FormerPlugin,
     /// Nobody: the volume's phase becomes Failed.
     Nobody,
 }
@@ -204,8 +206,22 @@ impl VolumeDeleter {
     /// The sources of volumes for which kube-controller-manager has no plugin that deletes them.
     pub(crate) const NOT_DELETED: [&str; 5] = ["csi", "nfs", "iscsi", "fc", "local"];
 
-    /// By the two annotations, the path on the host, and whether it has another source that nobody deletes, each if the
-    /// volume has it; `None` if it has none of them
+    /// Those that it had a plugin for.
+    pub(crate) const DELETED_ONCE: [&str; 8] = [
+        "awsElasticBlockStore",
+        "azureDisk",
+        "azureFile",
+        "cephfs",
+        "cinder",
+        "gcePersistentDisk",
+        "rbd",
+        "vsphereVolume",
+    ];
+    /// The minor version of Kubernetes 1 that has none of these plugins, nor has the one before it.
+    pub(crate) const LOST: u32 = 32;
+
+    /// By the two annotations, the path on the host, and who deletes its other source, each if the volume has it;
+    /// `None` if it has none of them
     /// (`K/pkg/controller/volume/persistentvolume/pv_controller.go:findDeletablePlugin`). Of the plugins that
     /// kube-controller-manager has, only that of host paths deletes volumes, and only below `/tmp`
     /// (`K/pkg/volume/hostpath/host_path.go:Delete`). A provisioner deletes what the annotation says it made, and not
@@ -214,7 +230,7 @@ impl VolumeDeleter {
         provisioned_by: Option<&str>,
         migrated_to: Option<&str>,
         host_path: Option<&str>,
-        not_deleted: bool,
+        other: Option<VolumeDeleter>,
     ) -> Option<Self> {
         const HOST_PATH: &str = "kubernetes.io/host-path";
         let filled = |name: &&str| !name.is_empty();
@@ -222,7 +238,7 @@ impl VolumeDeleter {
         let below_tmp = host_path.and_then(|path| path.split_once("/tmp/")).is_some_and(|(_, rest)| !rest.is_empty());
         match plugin.or(migrated_to.filter(filled)) {
             None | Some(HOST_PATH) if below_tmp => Some(VolumeDeleter::Kubernetes),
-            None => (host_path.is_some() || not_deleted).then_some(VolumeDeleter::Nobody),
+            None => host_path.map(|_| VolumeDeleter::Nobody).or(other),
             Some(name) if name.starts_with("kubernetes.io/") => Some(VolumeDeleter::Nobody),
             Some(name) => Some(VolumeDeleter::Provisioner(name.into())),
         }
@@ -267,25 +283,27 @@ sparse! {
 
 #[cfg(test)]
 mod tests {
-    use super::VolumeDeleter::{self, Kubernetes, Nobody, Provisioner};
+    use super::VolumeDeleter::{self, FormerPlugin, Kubernetes, Nobody, Provisioner};
 
     #[test]
     fn somebody_or_nobody_deletes_a_volume() {
         let by = |name: &str| Some(Provisioner(name.into()));
         for (made, moved, path, other, expected) in [
-            (None, None, Some("/tmp/a"), false, Some(Kubernetes)),
-            (Some("kubernetes.io/host-path"), None, Some("/tmp/a"), false, Some(Kubernetes)),
-            (None, None, Some("/data"), false, Some(Nobody)),
-            (None, None, Some("/tmp/"), false, Some(Nobody)),
-            (None, None, None, true, Some(Nobody)),
-            (Some("kubernetes.io/aws-ebs"), None, None, false, Some(Nobody)),
-            (Some("kubernetes.io/aws-ebs"), Some("ebs.csi.aws.com"), None, false, by("ebs.csi.aws.com")),
-            (Some("disks.acme.io"), None, Some("/data"), true, by("disks.acme.io")),
-            (None, Some("disks.acme.io"), None, true, by("disks.acme.io")),
-            (None, None, None, false, None),
+            (None, None, Some("/tmp/a"), None, Some(Kubernetes)),
+            (Some("kubernetes.io/host-path"), None, Some("/tmp/a"), None, Some(Kubernetes)),
+            (None, None, Some("/data"), None, Some(Nobody)),
+            (None, None, Some("/tmp/"), None, Some(Nobody)),
+            (None, None, None, Some(Nobody), Some(Nobody)),
+            (Some("kubernetes.io/aws-ebs"), None, None, None, Some(Nobody)),
+            (Some("kubernetes.io/aws-ebs"), Some("ebs.csi.aws.com"), None, None, by("ebs.csi.aws.com")),
+            (Some("disks.acme.io"), None, Some("/data"), Some(Nobody), by("disks.acme.io")),
+            (None, Some("disks.acme.io"), None, Some(Nobody), by("disks.acme.io")),
+            (None, None, None, None, None),
+            (None, None, None, Some(FormerPlugin), Some(FormerPlugin)),
+            (None, Some("ebs.csi.aws.com"), None, Some(FormerPlugin), by("ebs.csi.aws.com")),
         ] {
-            let found = VolumeDeleter::of(made, moved, path, other);
-            assert_eq!(found, expected, "{made:?} {moved:?} {path:?} {other}");
+            let found = VolumeDeleter::of(made, moved, path, other.clone());
+            assert_eq!(found, expected, "{made:?} {moved:?} {path:?} {other:?}");
         }
     }
 }

@@ -58,7 +58,7 @@ impl<'a> SideEffects<'_, 'a> {
         };
         let facts = self.context.snapshot.facts.volume(volume);
         match facts.and_then(|facts| facts.reclaim_policy.as_deref()) {
-            Some(VolumeFacts::DELETE) if facts.is_some_and(|facts| facts.deleted_by == Some(VolumeDeleter::Nobody)) => {
+            Some(VolumeFacts::DELETE) if facts.is_some_and(|facts| self.context.nobody_deletes(facts)) => {
                 self.add_about(
                     claim,
                     EffectKind::DataKept,
@@ -289,7 +289,10 @@ impl<'a> SideEffects<'_, 'a> {
     /// Whether the volume controller of Kubernetes deletes the data, or may: it needs no finalizer for that.
     fn may_be_deleted_by_kubernetes(&self, volume: ObjectId) -> bool {
         let facts = self.context.snapshot.facts.volume(volume);
-        facts.is_some_and(|facts| matches!(facts.deleted_by, None | Some(VolumeDeleter::Kubernetes)))
+        facts.is_some_and(|facts| match facts.deleted_by {
+            None | Some(VolumeDeleter::Kubernetes) => true,
+            _ => facts.deleted_by == Some(VolumeDeleter::FormerPlugin) && !self.context.nobody_deletes(facts),
+        })
     }
 
     /// A VolumeSnapshot's content is deleted if its deletionPolicy says so.

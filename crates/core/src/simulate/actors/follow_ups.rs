@@ -42,6 +42,16 @@ impl SimContext<'_> {
         volume.nodes.iter().any(|demanded| demanded == host || demanded == name)
     }
 
+    /// Whether nobody deletes a volume whose reclaim policy is Delete, in this version of Kubernetes (R9.35).
+    pub(crate) fn nobody_deletes(&self, volume: &VolumeFacts) -> bool {
+        match &volume.deleted_by {
+            Some(VolumeDeleter::FormerPlugin) => {
+                self.snapshot.resources.server().is_some_and(|server| !server.is_before(VolumeDeleter::LOST))
+            }
+            deleter => *deleter == Some(VolumeDeleter::Nobody),
+        }
+    }
+
     /// The Node without which the provisioner of local volumes can't clean a volume, if that is gone: the volume may
     /// stay Released (R9.35).
     pub(crate) fn lost_node(&self, volume: ObjectId) -> Option<String> {
@@ -165,10 +175,10 @@ impl World<'_, '_> {
         let deleted = |facts: &&VolumeFacts| facts.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE);
         let Some(facts) = self.context.snapshot.facts.volume(volume).filter(deleted) else { return };
         let by = match &facts.deleted_by {
-            Some(VolumeDeleter::Nobody) => return,
+            _ if self.context.nobody_deletes(facts) => return,
             Some(VolumeDeleter::Kubernetes) => None,
             Some(VolumeDeleter::Provisioner(name)) => Some(Some(name.to_string())),
-            None => Some(None),
+            _ => Some(None),
         };
         if let Some(by) = by {
             self.assumptions.insert(Assumption::Reclaimed { by });
