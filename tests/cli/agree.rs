@@ -1,16 +1,19 @@
 //! What several commands say of one thing, and what they say is lost, in dumps of a few objects.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{
-    field::at_ten,
-    run::{OLD, Ran, finish, gc, program, words, write},
-};
+use super::run::{OLD, Ran, finish, gc, program, words, write};
 
 /// Runs a command line on these objects, which are the whole cluster.
 pub(super) fn on(objects: &[Value], line: &str) -> Ran {
     let list = json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
     finish(program().args(words(line)).args(["--assume-complete", "--from", "-"]).write_stdin(list))
+}
+
+/// Runs a command line on these objects, beside which there may be others.
+pub(super) fn on_a_part(objects: &[Value], line: &str) -> Ran {
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
+    finish(program().args(words(line)).args(["--from", "-"]).write_stdin(list))
 }
 
 pub(super) fn document(objects: &[Value], line: &str) -> Value {
@@ -49,11 +52,16 @@ pub(super) fn object(kind: (&str, &str), name: &str, more: Value) -> Value {
     let metadata =
         json!({"name": name, "namespace": "vault", "uid": name, "creationTimestamp": "2026-01-01T00:00:00Z"});
     let mut object = json!({"apiVersion": kind.0, "kind": kind.1, "metadata": metadata});
-    for (key, value) in more.as_object().unwrap() {
-        let within = METADATA.split(' ').any(|of_metadata| of_metadata == key);
-        (if within { &mut object["metadata"] } else { &mut object })[key] = value.clone();
-    }
+    set_fields(&mut object, more.as_object().unwrap());
     object
+}
+
+/// Sets fields of an object, those of its metadata too.
+pub(super) fn set_fields(object: &mut Value, fields: &Map<String, Value>) {
+    for (key, value) in fields {
+        let within = METADATA.split(' ').any(|of_metadata| of_metadata == key);
+        (if within { &mut object["metadata"] } else { &mut *object })[key] = value.clone();
+    }
 }
 
 /// An object of JSON with another one's fields.
@@ -160,47 +168,6 @@ fn a_sweep_has_a_verdict() {
     assert_eq!((&verdict["result"], &verdict["counts"]["stuck"]), (&json!("stuck"), &json!(2)));
 }
 
-/// A sweep that is offered is of the same objects as its dry run, or of those that these wait for, too.
-#[test]
-fn the_sweep_that_is_offered_is_of_the_same_targets() {
-    let map = |name: &str, owner: &str| {
-        object(("v1", "ConfigMap"), name, json!({"ownerReferences": owners(LOCKER, &[owner])}))
-    };
-    let objects = [map("a", "gone"), map("b", "gone"), object(LOCKER, "other", json!({}))];
-    for (line, next) in [
-        ("sweep --dry-run cm/a -n vault", "Next  kubectl gc sweep -n vault cm/a\n"),
-        ("sweep --dry-run cm/a", "Next  kubectl gc sweep cm/a -n vault\n"),
-        ("sweep --dry-run -n vault", "Next  kubectl gc sweep -n vault\n"),
-        ("sweep --dry-run -A", "Next  kubectl gc sweep -A\n"),
-    ] {
-        says(&on(&objects, line), &[next]);
-    }
-    let waits = json!({"deletionTimestamp": DELETED, "finalizers": ["foregroundDeletion"]});
-    let objects = [object(LOCKER, "fg", waits), map("c", "fg")];
-    let ran = on(&objects, "sweep --dry-run locker/fg -n vault");
-    says(&ran, &["let the sweep change the blocking objects, too:", "kubectl gc sweep ", "configmaps/c"]);
-}
-
-/// A sweep that deletes an existing object asks, and its remedy is never active in a script. A reference to an owner
-/// that is there is not said to be missing.
-#[test]
-fn a_remedy_that_deletes_what_exists_is_a_decision() {
-    let waits = json!({"deletionTimestamp": DELETED, "finalizers": ["foregroundDeletion"]});
-    let map = |name: &str, names: &[&str]| {
-        object(("v1", "ConfigMap"), name, json!({"ownerReferences": owners(LOCKER, names)}))
-    };
-    let late = object(("v1", "ConfigMap"), "late", json!({"creationTimestamp": "2026-03-01T12:00:00Z"}));
-    let lives = object(LOCKER, "lives", json!({}));
-    let objects = [object(LOCKER, "fg", waits), lives, map("goes", &["fg"]), map("shared", &["fg", "lives"]), late];
-    let script = on(&objects, "doctor -o remedies");
-    says(&script, &["\n# kubectl gc sweep ", "lockers.bank.dev/fg"]);
-    says_not(&script, &["\nkubectl gc sweep", " --yes"]);
-    says(&on(&objects, "doctor"), &["ConfigMap/shared -n vault still has a reference to an owner that waits for"]);
-    // What only finishes a delete that somebody requested is no decision.
-    let objects: Vec<Value> = objects.into_iter().filter(|it| it["metadata"]["name"] != "goes").collect();
-    says(&on(&objects, "doctor -o remedies"), &["\nkubectl gc sweep", " --yes"]);
-}
-
 /// A webhook that nobody answers refuses what starts it, and keeps an object that it would let go.
 #[test]
 fn a_dead_webhook_that_refuses_its_own_start() {
@@ -261,17 +228,6 @@ fn a_dead_webhook_that_refuses_its_own_start() {
     says(&ran, &["--fail-on=takes-down: the API server would refuse it, which is worse."]);
 }
 
-/// A command that plan offers has its gates; one that reads has its files.
-#[test]
-fn next_has_the_gates_and_the_files() {
-    let objects = [object(LOCKER, "safe", json!({})), object(("v1", "ConfigMap"), "late", json!({}))];
-    let ran = on(&objects, "plan locker/safe -n vault --deny=secret,pvc --deny-effect=data-loss --max=20");
-    says(&ran, &["--deny=secret,pvc --deny-effect=data-loss --max=20\n"]);
-    let waits = json!({"deletionTimestamp": DELETED, "finalizers": ["x.y/hold"]});
-    let ran = on(&[object(LOCKER, "held", waits)], "plan locker/held -n vault");
-    says(&ran, &["kubectl gc explain --from - --assume-complete lockers.bank.dev/held -n vault"]);
-}
-
 /// What the collector would do may lose data: that is said, kept first, and never active in a script.
 #[test]
 fn a_remedy_that_loses_data_is_a_decision() {
@@ -328,31 +284,6 @@ fn conditions_are_believed() {
     assert_eq!(ran.code, 2, "{ran}");
 }
 
-/// What nobody can read, because no version of it is served, is the cause, and how to serve it comes next.
-#[test]
-fn a_definition_that_serves_nothing_says_so() {
-    let definition = |terminating: bool| {
-        let mut definition = failing_definition("could not confirm zero CustomResources remaining");
-        definition["spec"]["versions"][0]["served"] = json!(false);
-        let versions = definition["spec"]["versions"].as_array_mut().unwrap();
-        versions.insert(0, json!({"name": "v1alpha1", "served": false, "storage": false}));
-        definition["status"]["conditions"][1]["reason"] = json!("InstanceDeletionCheck");
-        if !terminating {
-            definition["metadata"].as_object_mut().unwrap().remove("deletionTimestamp");
-            definition["status"]["conditions"].as_array_mut().unwrap().pop();
-        }
-        definition
-    };
-    let why = "none of its versions is served, so its custom resources cannot be read";
-    let serve = r#"-p '[{"op":"test","path":"/spec/versions/1/name","value":"v1"},{"op":"replace","path":"/spec/versions/1/served","value":true}]'"#;
-    let ran = on(&[definition(false)], "plan crd/lockers.bank.dev");
-    says(&ran, &["UNSURE: 1 object goes; not certain: no version of lockers.bank.dev is served.", why, serve]);
-    let ran = on(&[definition(false)], "plan crd/lockers.bank.dev -o wide");
-    says(&ran, &[&format!("not certain: {why}")]);
-    says(&on(&[definition(true)], "explain crd/lockers.bank.dev"), &[why]);
-    says(&on(&[definition(true)], "doctor"), &[serve]);
-}
-
 /// The CRD of Lockers, Terminating; the API server says why it can't delete them.
 pub(super) fn failing_definition(message: &str) -> Value {
     object!(("apiextensions.k8s.io/v1", "CustomResourceDefinition"), "lockers.bank.dev", {
@@ -378,22 +309,6 @@ fn what_follows_a_delete_of_before_is_planned() {
     says(&ran, &["REFUSED: "]);
     let named = on(&objects, &format!("{line} -o name")).done();
     assert_eq!(named.lines().count(), 3, "{named}");
-}
-
-/// A dependent that another owner keeps does not go with the one that is being deleted.
-#[test]
-fn what_another_owner_keeps_does_not_go() {
-    let held = json!({"deletionTimestamp": DELETED, "finalizers": ["bank.dev/seal"]});
-    let secret = ("v1", "Secret");
-    let objects = [
-        object(LOCKER, "going", held),
-        object(LOCKER, "live", json!({})),
-        object(secret, "s1", json!({"ownerReferences": owners(LOCKER, &["going"])})),
-        object(secret, "s2", json!({"ownerReferences": owners(LOCKER, &["going", "live"])})),
-    ];
-    let ran = on(&objects, "explain locker/going -n vault");
-    says(&ran, &["Secret/s1 is deleted, too: it has no other owner."]);
-    says_not(&ran, &["Secret/s2 is deleted", "and Secret/s2"]);
 }
 
 /// Each object has one name, also where it has two ends.
@@ -436,26 +351,6 @@ fn records_of_namespaces_and_collections_count() {
     says(&explain("ns/gone"), &["bob deleted it"]);
     let ran = explain("cm/x -n gone");
     says(&ran, &["bob deleted all configmaps in namespace gone", "perhaps it was among these"]);
-}
-
-/// A controller that is scaled to 0 could be started: once it is gone, nobody removes its finalizers.
-#[test]
-fn an_idle_controller_that_goes_leaves_its_finalizers() {
-    let added = json!([{"manager": "locker-controller", "operation": "Update", "apiVersion": "bank.dev/v1",
-        "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:finalizers": {"v:\"bank.dev/locker\"": {}}}}}]);
-    let controller = object!(("apps/v1", "Deployment"), "locker-controller", {"spec": {"replicas": 0,
-            "selector": {"matchLabels": {"app": "l"}}}, "status": {"replicas": 0}});
-    let held = object(LOCKER, "held", json!({"finalizers": ["bank.dev/locker"], "managedFields": added}));
-    let ran = on(&[controller, held], "plan deploy/locker-controller -n vault");
-    says(
-        &ran,
-        &[
-            "Locker/held: stays, and cannot be deleted any more",
-            "start Deployment/locker-controller first:",
-            "kubectl scale deployments.apps/locker-controller -n vault --replicas=1",
-            "kubectl gc plan --from - --assume-complete lockers.bank.dev/held -n vault",
-        ],
-    );
 }
 
 /// YAML in braces is no JSON.
@@ -725,66 +620,4 @@ fn what_a_dump_lacks_of_an_inventory_is_named() {
     let plan: Value = serde_json::from_str(&ran.done()).unwrap();
     assert!(plan.to_string().contains("2 objects; not in the dump: Vault/deep"), "{plan:#}");
     assert_eq!(plan["verdict"]["certain"], false);
-}
-
-/// A controller that is called otherwise than its finalizer: who has added that tells it.
-#[test]
-fn who_loses_their_controller_is_known_by_who_added_the_finalizer() {
-    let objects = [object(LOCKER, "safe", held("bank.dev/keys", "locksmith", json!({}))), running("locksmith")];
-    let ran = on(&objects, "plan deployment/locksmith -n vault");
-    says(
-        &ran,
-        &["Locker/safe: stays, and cannot be deleted any more", "delete first, while Deployment/locksmith runs"],
-    );
-    let ran = on(&[objects[0].clone(), running("porter")], "plan deployment/porter -n vault");
-    says_not(&ran, &["Locker/safe"]);
-}
-
-/// A policy that judges changes and deletes of this resource, and its binding.
-pub(super) fn approval(resource: &str) -> [Value; 2] {
-    const ADMISSION: &str = "admissionregistration.k8s.io/v1";
-    let global = json!({"namespace": null});
-    let mut policy = object((ADMISSION, "ValidatingAdmissionPolicy"), "approve", global.clone());
-    policy["spec"] = json!({"failurePolicy": "Fail", "validations": [
-            {"expression": "has(oldObject.metadata.annotations)", "message": "set the annotation\nbank.dev/approved"},
-            {"expression": "oldObject.metadata.name != 'rates'"}],
-        "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
-            "operations": ["UPDATE", "DELETE"], "resources": [resource]}]}});
-    let mut binding = object((ADMISSION, "ValidatingAdmissionPolicyBinding"), "approve", global);
-    binding["spec"] = json!({"policyName": "approve", "validationActions": ["Deny"]});
-    [policy, binding]
-}
-
-/// A controller of Kubernetes' own that has not removed its finalizer for minutes may be refused.
-#[test]
-fn who_may_refuse_the_last_step_of_a_delete_is_named() {
-    let [policy, binding] = approval("persistentvolumeclaims");
-    let gone = |minutes_before: &str| {
-        let time = format!("2026-03-01T09:{minutes_before}:00Z");
-        let more = json!({"finalizers": ["kubernetes.io/pvc-protection"], "deletionTimestamp": time});
-        let mut claim = object(("v1", "PersistentVolumeClaim"), "gold", more);
-        claim["spec"] = json!({});
-        [policy.clone(), binding.clone(), claim, at_ten()]
-    };
-    let doctor = on(&gone("55"), "doctor -n vault");
-    let asked = "ValidatingAdmissionPolicy/approve is asked about that, and may refuse it";
-    says(&doctor, &["WARNING deletion-in-progress", asked, "--dry-run=server"]);
-    let explain = on(&gone("55"), "explain pvc/gold -n vault");
-    says(&explain, &["WAITS: ", "see Note", asked]);
-    says_not(&on(&[&gone("55")[2..]].concat(), "doctor -n vault"), &["WARNING"]);
-}
-
-/// What a policy asks for is said beside the remedies that it may refuse.
-#[test]
-fn what_a_policy_asks_for_is_said() {
-    let [policy, binding] = approval("configmaps");
-    let orphan = object(("v1", "ConfigMap"), "rates", json!({"ownerReferences": owners(LOCKER, &["gone"])}));
-    let ran = on(&[policy, binding, orphan, object(LOCKER, "other", json!({}))], "doctor -n vault");
-    says(
-        &ran,
-        &[
-            "ValidatingAdmissionPolicy/approve is asked about the remedies below, and may refuse them.",
-            "It says \"set the annotation bank.dev/approved\", and has 1 more rule.",
-        ],
-    );
 }

@@ -41,6 +41,7 @@ mod rights;
 mod run;
 mod sizes;
 mod stored;
+mod stories;
 mod streams;
 mod targets;
 mod templates;

@@ -228,7 +228,7 @@ fn untested(id: &str, tests: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for test in tests.split(", ") {
         let rows = test.trim_matches('`');
-        if rows.ends_with(".txt") {
+        if rows.ends_with(".txt") || rows.ends_with(".yaml") {
             match fs::read_to_string(rows) {
                 Ok(text) if titles(&text).any(|title| labels(title).iter().any(|label| label == id)) => {}
                 Ok(_) => wrong.push(format!("{id}: no row of {rows} has it in its title")),
@@ -254,7 +254,7 @@ fn untested(id: &str, tests: &str) -> Vec<String> {
     wrong
 }
 
-/// The lines of a file of rows (`tests/engine/rows.rs`) that say what a row is about.
+/// The lines that say what a row (`tests/engine/rows.rs`) or a story (`tests/cli/stories.rs`) is about.
 fn titles(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.starts_with([' ', '#']))
 }
@@ -363,6 +363,7 @@ fn what_is_wrong_is_noticed() {
         ("`tests/engine/rows/rules.txt`", ""),
         ("`tests/engine/rows/orders.txt`", "R3.15: no row of tests/engine/rows/orders.txt has it in its title"),
         ("`tests/engine/rows/none.txt`", "R3.15: there is no tests/engine/rows/none.txt"),
+        ("`tests/cli/stories/field.yaml`", "R3.15: no row of tests/cli/stories/field.yaml has it in its title"),
     ] {
         assert_eq!(untested("R3.15", tests).join(", "), wrong, "{tests}");
     }
