@@ -4,14 +4,11 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::kit::{By, Scene, config_map, now, predictions, shown, trial};
+use super::{
+    kit::{By, Scene, config_map, now, predictions, shown, trial},
+    scenes::BEFORE,
+};
 use crate::harness::shared;
-
-const BEFORE: &str = "
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: living, namespace: {here}}
-";
 
 const BACKUP: &str = r#"# Of yesterday.
 apiVersion: v1

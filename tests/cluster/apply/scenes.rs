@@ -6,148 +6,10 @@ use super::kit::{By, Scene, predictions, trial};
 use crate::harness::shared;
 
 /// Objects that are there before.
-const BEFORE: &str = "
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: living, namespace: {here}}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: other, namespace: {here}}
-";
+pub const BEFORE: &str = include_str!("before.yaml");
 
 /// A file with every sort of reference.
-const BACKUP: &str = r#"# A backup
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: root
-  uid: 11111111-1111-4111-8111-111111111111
-  resourceVersion: "7"
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: of-root # a comment
-  uid: 22222222-2222-4222-8222-222222222222
-  ownerReferences:
-  - {apiVersion: v1, kind: ConfigMap, name: root, uid: 11111111-1111-4111-8111-111111111111}
----
-apiVersion: v1
-kind: Secret
-metadata:
-  name: below
-  ownerReferences:
-  - apiVersion: v1
-    kind: ConfigMap
-    name: of-root
-    uid: 22222222-2222-4222-8222-222222222222
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: of-living
-  ownerReferences:
-  - apiVersion: v1
-    kind: ConfigMap
-    name: living
-    uid: {uid:living}
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: of-former-living
-  ownerReferences:
-  - apiVersion: v1
-    kind: ConfigMap
-    name: living
-    uid: "33333333-3333-4333-8333-333333333333"
-    blockOwnerDeletion: true
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: of-both
-  ownerReferences:
-  - apiVersion: v1
-    kind: ConfigMap
-    name: gone
-    uid: 44444444-4444-4444-8444-444444444444
-  - apiVersion: v1
-    kind: ConfigMap
-    name: living
-    uid: {uid:living}
-    controller: true
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: of-elsewhere
-  namespace: {there}
-  ownerReferences:
-  - apiVersion: v1
-    kind: ConfigMap
-    name: living
-    uid: {uid:living}
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: of-misnamed
-  ownerReferences:
-  - apiVersion: v1
-    kind: ConfigMap
-    name: other
-    uid: {uid:living}
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: of-unserved
-  ownerReferences:
-  - apiVersion: nowhere.test/v1
-    kind: Nothing
-    name: gone
-    uid: 55555555-5555-4555-8555-555555555555
-  - apiVersion: v1
-    kind: ConfigMap
-    name: gone
-    uid: 44444444-4444-4444-8444-444444444444
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: held
-  finalizers: [example.test/hold]
-  ownerReferences:
-  - apiVersion: v1
-    kind: ConfigMap
-    name: gone
-    uid: 44444444-4444-4444-8444-444444444444
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: role-{here}
-  ownerReferences:
-  - apiVersion: v1
-    kind: ConfigMap
-    name: living
-    uid: {uid:living}
----
-apiVersion: v1
-kind: List
-items:
-- apiVersion: gc.test/v1
-  kind: Widget
-  metadata:
-    name: listed
-    ownerReferences:
-    - {apiVersion: v1, kind: ConfigMap, name: root, uid: 11111111-1111-4111-8111-111111111111}
-- apiVersion: gc.test/v1
-  kind: Widget
-  metadata: {name: free}
-"#;
+const BACKUP: &str = include_str!("backup.yaml");
 
 fn fates(scene: &Scene, by: By) -> Vec<String> {
     let before = scene.file("before.yaml", BEFORE);
@@ -202,32 +64,7 @@ fn a_backup_that_is_created_loses_the_same() {
 fn objects_that_exist_are_merged() {
     let scene = Scene::new(shared(), "merge");
     scene.send(By::Apply, &scene.file("before.yaml", BEFORE)).expect(0);
-    let existing = r"
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: applied
-  ownerReferences:
-  - {apiVersion: v1, kind: ConfigMap, name: living, uid: {uid:living}, controller: true}
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: applied-without
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: parent
----
-apiVersion: gc.test/v1
-kind: Widget
-metadata:
-  name: custom
-  ownerReferences:
-  - {apiVersion: v1, kind: ConfigMap, name: living, uid: {uid:living}}
-";
-    scene.send(By::Apply, &scene.file("existing.yaml", existing)).expect(0);
+    scene.send(By::Apply, &scene.file("existing.yaml", include_str!("existing.yaml"))).expect(0);
     // A reference that nobody applied.
     let cluster = scene.cluster;
     let living = scene.file("living", "{uid:living}");
@@ -245,36 +82,7 @@ metadata:
   - {apiVersion: v1, kind: ConfigMap, name: parent, uid: {uid:parent}}
 ";
     scene.send(By::Apply, &scene.file("below.yaml", below)).expect(0);
-    let file = r"
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: applied
-  ownerReferences:
-  - {apiVersion: v1, kind: ConfigMap, name: gone, uid: 44444444-4444-4444-8444-444444444444}
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: applied-without
-  ownerReferences:
-  - {apiVersion: v1, kind: ConfigMap, name: gone, uid: 44444444-4444-4444-8444-444444444444}
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: parent
-  ownerReferences:
-  - {apiVersion: v1, kind: ConfigMap, name: gone, uid: 44444444-4444-4444-8444-444444444444}
----
-apiVersion: gc.test/v1
-kind: Widget
-metadata:
-  name: custom
-  ownerReferences:
-  - {apiVersion: v1, kind: ConfigMap, name: gone, uid: 44444444-4444-4444-8444-444444444444}
-";
-    let plan = trial(&scene, By::Apply, &scene.file("file.yaml", file));
+    let plan = trial(&scene, By::Apply, &scene.file("file.yaml", include_str!("merged.yaml")));
     let fates: Vec<String> = predictions(&plan)
         .into_iter()
         .map(|(name, predicted)| {
@@ -301,40 +109,12 @@ metadata:
 fn owners_that_are_being_deleted() {
     let scene = Scene::new(shared(), "going");
     let cluster = scene.cluster;
-    let owners = "
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: held, finalizers: [example.test/hold]}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: waiting, finalizers: [example.test/hold]}
-";
-    scene.send(By::Apply, &scene.file("owners.yaml", owners)).expect(0);
+    scene.send(By::Apply, &scene.file("owners.yaml", include_str!("going.yaml"))).expect(0);
     let path = |name: &str| cluster.path_of(&super::kit::config_map(&scene.here, name));
     cluster.delete(&path("held"), Some("Background"), None);
     cluster.delete(&path("waiting"), Some("Foreground"), None);
     cluster.settled();
-    let file = "
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: of-held
-  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: held, uid: {uid:held}}]
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: below-of-held
-  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: held, uid: {uid:held}, blockOwnerDeletion: true}]
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: of-waiting
-  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: waiting, uid: {uid:waiting}}]
-";
-    let plan = trial(&scene, By::Apply, &scene.file("file.yaml", file));
+    let plan = trial(&scene, By::Apply, &scene.file("file.yaml", include_str!("of-going.yaml")));
     let fates: Vec<String> = predictions(&plan).into_values().map(|predicted| predicted.fate).collect();
     assert_eq!(fates, ["GoesLater"; 3], "{plan:#}");
     for name in ["held", "waiting"] {
@@ -352,55 +132,14 @@ metadata:
 fn finalizers_are_merged() {
     let scene = Scene::new(shared(), "finalizers");
     let cluster = scene.cluster;
-    let before = "
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: released, finalizers: [example.test/hold]}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: terminating, finalizers: [example.test/hold]}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: more, finalizers: [example.test/hold]}
----
-apiVersion: gc.test/v1
-kind: Widget
-metadata: {name: custom, finalizers: [example.test/hold]}
-";
-    scene.send(By::Apply, &scene.file("before.yaml", before)).expect(0);
+    scene.send(By::Apply, &scene.file("before.yaml", include_str!("held.yaml"))).expect(0);
     let path = |name: &str| cluster.path_of(&super::kit::config_map(&scene.here, name));
     let by_hand = json!({"metadata": {"finalizers": ["example.test/hold", "example.test/by-hand"]}});
     cluster.patch(&path("released"), &by_hand);
     for name in ["terminating", "more"] {
         cluster.delete(&path(name), Some("Background"), None);
     }
-    let owner = "ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: gone, uid: former}]";
-    let file = format!(
-        "
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: released
-  {owner}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {{name: terminating}}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {{name: more, finalizers: [example.test/hold, example.test/new]}}
----
-apiVersion: gc.test/v1
-kind: Widget
-metadata:
-  name: custom
-  {owner}
-"
-    );
-    let plan = trial(&scene, By::Apply, &scene.file("file.yaml", &file));
+    let plan = trial(&scene, By::Apply, &scene.file("file.yaml", include_str!("finalizers.yaml")));
     let told: Vec<String> = predictions(&plan)
         .into_iter()
         .map(|(name, predicted)| {
