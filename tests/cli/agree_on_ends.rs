@@ -3,45 +3,14 @@
 use serde_json::{Value, json};
 
 use super::agree::{
-    DELETED, LOCKER, claim, controlled, dead_webhook, dead_webhook_before, document, failing_definition, held, object,
-    on, on_a_part, owners, running, says, says_not, slice,
+    DELETED, LOCKER, claim, dead_webhook, dead_webhook_before, document, failing_definition, held, object, on,
+    on_a_part, owners, running, says, says_not,
 };
 
 /// A namespace that is being deleted.
 fn going(name: &str) -> Value {
     object!(("v1", "Namespace"), name, {"namespace": null, "deletionTimestamp": DELETED,
         "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Terminating"}})
-}
-
-/// What a Terminating namespace still takes with it counts, at once and behind a finalizer: data first. One object in
-/// it takes nothing more.
-#[test]
-fn a_terminating_namespace_loses_data() {
-    let more = json!({"deletionTimestamp": DELETED});
-    let owned = |more| object(LOCKER, "safe", held("bank.dev/keys", "locksmith", more));
-    let pod = |more: Value| {
-        let mut pod = object(("v1", "Pod"), "teller-0", more);
-        pod["spec"] = json!({"containers": [{"name": "c", "image": "x"}]});
-        pod
-    };
-    let rates = object(("v1", "ConfigMap"), "rates", json!({}));
-    let all = |more: Vec<Value>| [vec![going("vault"), rates.clone()], claim("safe").to_vec(), more].concat();
-    let safe = owned(more);
-    let held_pod = pod(held("bank.dev/keys", "locksmith", json!({"deletionTimestamp": DELETED})));
-    for (more, loss) in [
-        (vec![safe.clone()], "1 volume loses data, 3 objects go, 2 stuck on bank.dev/keys."),
-        (vec![safe.clone(), held_pod], "1 volume loses data later, 3 stuck on bank.dev/keys"),
-    ] {
-        let objects = all(more);
-        let ran = on(&objects, "plan ns/vault");
-        says(&ran, &["DATA LOSS: already being deleted; ", loss, "to keep the data, set", "■ STUCK"]);
-        let refused = on(&objects, "plan ns/vault --deny-effect=data-loss");
-        says(&refused, &["REFUSED: --deny-effect=data-loss forbids it"]);
-        assert_eq!((ran.code, refused.code), (2, 2), "{ran}");
-        assert!(on(&objects, "plan ns/vault -o name").done().contains("persistentvolumeclaim/gold"), "{ran}");
-    }
-    let ran = on(&all(vec![safe]), "plan cm/rates -n vault");
-    says(&ran, &["DELETES: 1 object goes."]);
 }
 
 /// Thousands of dependents of an owner that is being deleted are no order to search: what is certain is called so.
@@ -175,14 +144,6 @@ fn what_gets_stuck_later_counts() {
     says_not(&on(&objects, "plan locker/safe -n vault --cascade=foreground"), &["nothing is stuck then"]);
 }
 
-/// What an owner reference names in an old version, of another group, is the object with that uid.
-#[test]
-fn an_owner_that_has_moved_to_another_group() {
-    let owners = json!([{"apiVersion": "extensions/v1beta1", "kind": "Deployment", "name": "teller", "uid": "teller"}]);
-    let objects = [running("teller"), object(("v1", "ConfigMap"), "rates", json!({"ownerReferences": owners}))];
-    says(&on_a_part(&objects, "doctor -n vault"), &["Deployment/teller (which exists as apps/v1)"]);
-}
-
 /// An owner that orphans its dependents stays as long as the API server refuses that.
 #[test]
 fn an_owner_whose_dependents_may_not_be_orphaned_is_stuck() {
@@ -243,57 +204,4 @@ fn content_takes_no_namespace_along() {
     let objects = [going("vault"), safe, running("locksmith"), webhook];
     let ran = on(&objects, "plan locker/safe -n vault -o name --fail-on=never");
     assert_eq!(ran.done(), "locker.bank.dev/safe\n");
-}
-
-/// A webhook whose pod is made again is not taken down: only the end of its workload does that.
-#[test]
-fn a_webhook_whose_pods_come_back_is_not_taken_down() {
-    let (deployments, sets) = (("apps/v1", "Deployment"), ("apps/v1", "ReplicaSet"));
-    let mut webhook = dead_webhook("", "configmaps");
-    webhook["webhooks"][0]["clientConfig"] = json!({"service": {"name": "hook", "namespace": "vault"}});
-    let service = object!(("v1", "Service"), "hook", {"spec": {"selector": {"app": "hook"}}});
-    let slice = slice("hook", "hook-1-x");
-    let mut set = object(sets, "hook-1", controlled(deployments, "hook"));
-    set["spec"] = json!({"replicas": 1});
-    let pod = object(("v1", "Pod"), "hook-1-x", controlled(sets, "hook-1"));
-    let objects = [object(deployments, "hook", json!({})), set, pod, service, slice, webhook];
-    for target in ["pod/hook-1-x", "rs/hook-1"] {
-        let ran = on(&objects, &format!("plan {target} -n vault"));
-        says(&ran, &["comes back"]);
-        says_not(&ran, &["TAKES DOWN", "delete the webhook's configuration"]);
-        assert_eq!(ran.code, 0, "{ran}");
-    }
-    says(&on(&objects, "plan deploy/hook -n vault"), &["TAKES DOWN: webhook guard.bank.dev"]);
-    // One that is asked before its own pods are made again is.
-    let mut itself = objects.clone();
-    itself[5]["webhooks"][0]["rules"][0]["resources"] = json!(["configmaps", "pods"]);
-    itself[5]["webhooks"][0]["rules"][0]["operations"] = json!(["CREATE", "DELETE"]);
-    says(&on(&itself, "plan pod/hook-1-x -n vault"), &["TAKES DOWN: "]);
-    // Nothing is made again in a namespace that is being deleted: what is in it waits for the webhook.
-    let map = object(("v1", "ConfigMap"), "rates", json!({"finalizers": ["bank.dev/keys"]}));
-    let objects = [&objects[..], &[going("vault"), map]].concat();
-    says(&on(&objects, "plan pod/hook-1-x -n vault"), &["TAKES DOWN: "]);
-    says(&on(&objects, "explain ns/vault"), &["■ STUCK            webhook guard.bank.dev must allow it"]);
-    // A Deployment that pauses makes no ReplicaSet; a pod needs a Node.
-    let mut paused = objects[0].clone();
-    paused["spec"] = json!({"paused": true});
-    paused["status"] = json!({"replicas": 1});
-    let objects = [&[paused], &objects[1..6]].concat();
-    says(&on(&objects, "plan rs/hook-1 -n vault"), &["TAKES DOWN: "]);
-    let node = object(("v1", "Node"), "n1", json!({"namespace": null}));
-    let objects = [&objects[..], &[node]].concat();
-    says(&on(&objects, "plan pod/hook-1-x node/n1 -n vault"), &["TAKES DOWN: "]);
-    // A DaemonSet makes the pod again while its Node is there; a ReplicationController on any Node.
-    let others = [
-        object(("v1", "Node"), "n1", json!({"namespace": null})),
-        object(("v1", "Node"), "n2", json!({"namespace": null})),
-    ];
-    for (kind, is_bound) in [(("apps/v1", "DaemonSet"), true), (("v1", "ReplicationController"), false)] {
-        let mut pod = object(("v1", "Pod"), "hook-1-x", controlled(kind, "hook"));
-        pod["spec"] = json!({"nodeName": "n1"});
-        let objects = [&[object(kind, "hook", json!({})), pod], &objects[3..6], &others].concat();
-        says_not(&on(&objects, "plan pod/hook-1-x -n vault"), &["TAKES DOWN"]);
-        let with_node = on(&objects, "plan pod/hook-1-x node/n1 -n vault");
-        assert_eq!(with_node.out.contains("TAKES DOWN: "), is_bound, "{with_node}");
-    }
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     agree::{
-        LOCKER, claim, controlled, dead_webhook, dead_webhook_before, document, failing_definition, held, joined,
-        object, on, owners, running, says, says_not, slice,
+        LOCKER, claim, controlled, dead_webhook, dead_webhook_before, document, failing_definition, object, on, owners,
+        running, says, says_not, slice,
     },
     run::write,
 };
@@ -36,46 +36,6 @@ pub(super) fn at_ten() -> Value {
 pub(super) fn node(status: &str, heartbeat: &str) -> Value {
     object!(("v1", "Node"), "n1", {"namespace": null, "spec": {},
         "status": {"conditions": [{"type": "Ready", "status": status, "lastHeartbeatTime": heartbeat}]}})
-}
-
-/// R9.6, S13: A kubelet that reports has not ended a pod whose grace period is long over. The pod hangs, and so does
-/// all that waits for it.
-#[test]
-fn a_late_kubelet_is_not_counted_on() {
-    let objects = |until: &str| {
-        let times = json!({"deletionTimestamp": until, "deletionGracePeriodSeconds": 30});
-        let mut hung = pod("web-0", times);
-        hung["metadata"]["ownerReferences"] = owners(("apps/v1", "ReplicaSet"), &["web"]);
-        hung["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = json!(true);
-        hung["spec"]["volumes"] = json!([{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]);
-        let claim =
-            json!({"deletionTimestamp": "2026-03-01T08:00:00Z", "finalizers": ["kubernetes.io/pvc-protection"]});
-        let claim = object(("v1", "PersistentVolumeClaim"), "data", claim);
-        let set = object(("apps/v1", "ReplicaSet"), "web", json!({}));
-        [namespace(json!({})), set, hung, claim, node("True", "2026-03-01T10:00:00Z"), at_ten()]
-    };
-    let (late, punctual) = (objects("2026-03-01T09:00:00Z"), objects("2026-03-01T09:59:20Z"));
-    for line in ["plan ns/vault", "plan rs/web -n vault --propagation=foreground", "plan pod/web-0 -n vault"] {
-        let ran = on(&late, line);
-        says(&ran, &["STUCK: ", "Pod/web-0"]);
-        assert_eq!(ran.code, 2, "{ran}");
-        says(&on(&punctual, line), &["DELETES: "]);
-    }
-    says(&on(&late, "explain pod/web-0 -n vault"), &["STUCK: ", "the kubelet of its node n1 has not ended it"]);
-    // One that takes longer than any should may end it yet.
-    let slow = objects("2026-03-01T09:58:20Z");
-    for line in ["plan ns/vault", "plan pod/web-0 -n vault"] {
-        says(&on(&slow, line), &["DEPENDS: ", "kubelet"]);
-    }
-    let not_yet = "its grace period is over, and it stays until the kubelet ends its containers";
-    says(&on(&slow, "explain pod/web-0 -n vault"), &[not_yet]);
-    says(&on(&slow, "doctor"), &["deletion-in-progress: Pod/web-0", "Its grace period is over"]);
-    let ran = on(&late, "doctor");
-    says(&ran, &["pod-without-kubelet: Pod/web-0", "but has not ended it", "kubectl describe nodes/n1"]);
-    says_not(&ran, &["slow-finalizer"]);
-    let ran = on(&punctual, "doctor");
-    says(&ran, &["deletion-in-progress: PersistentVolumeClaim/data", "it waits for Pod/web-0"]);
-    says_not(&ran, &["pod-without-kubelet", "slow-finalizer"]);
 }
 
 /// A webhook that is asked on this port before such objects are deleted, and its backend, which listens on 443.
@@ -198,44 +158,6 @@ fn a_dead_webhook_is_mended_before_a_namespace_is_finalized() {
     says_not(&ran, &["nothing deletes it", "all these finalizers"]);
 }
 
-/// A finalizer that no client is recorded to have set may be a mutating webhook's, which puts it back at each change.
-#[test]
-fn who_may_put_a_finalizer_back_is_named() {
-    let of = |metadata: &Value, operation: &str, line: &str| {
-        let mut guard = dead_webhook_before(&[operation], "bank.dev", "lockers");
-        guard["kind"] = json!("MutatingWebhookConfiguration");
-        guard["webhooks"][0]["clientConfig"] = json!({"url": "https://guard.bank.dev"});
-        let one = joined(metadata.clone(), &json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}));
-        on(&[object(LOCKER, "one", one), guard, namespace(json!({})), at_ten()], line)
-    };
-    let fields = json!([{"manager": "kubectl", "operation": "Update", "apiVersion": "bank.dev/v1",
-        "time": "2026-03-01T08:00:00Z", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {}}}]);
-    let unrecorded = json!({"finalizers": ["bank.dev/x"], "managedFields": fields});
-    let recorded = held("bank.dev/x", "acme", json!({}));
-    let asked = "MutatingWebhookConfiguration/guard is asked about each change, and may put it back";
-    let exempt = "exempt lockers from MutatingWebhookConfiguration/guard, then force-remove the finalizer";
-    for line in ["doctor", "explain locker/one -n vault"] {
-        says(&of(&unrecorded, "UPDATE", line), &[asked, exempt, "except-lockers"]);
-        says_not(&of(&unrecorded, "CREATE", line), &["MutatingWebhookConfiguration"]);
-        says_not(&of(&recorded, "UPDATE", line), &["MutatingWebhookConfiguration"]);
-    }
-    // A MutatingAdmissionPolicy puts it back, too.
-    let rule =
-        json!([{"apiGroups": ["bank.dev"], "apiVersions": ["*"], "operations": ["UPDATE"], "resources": ["lockers"]}]);
-    let of = |kind: &str, spec: Value| {
-        let mut one = object(("admissionregistration.k8s.io/v1", kind), "keep", json!({"namespace": null}));
-        one["spec"] = spec;
-        one
-    };
-    let policy = json!({"matchConstraints": {"resourceRules": rule}, "mutations": [{"patchType": "JSONPatch"}]});
-    let policy = of("MutatingAdmissionPolicy", policy);
-    let binding = of("MutatingAdmissionPolicyBinding", json!({"policyName": "keep"}));
-    let one = joined(unrecorded, &json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}));
-    let ran = on(&[object(LOCKER, "one", one), policy, binding, namespace(json!({})), at_ten()], "doctor");
-    let exempt = "exempt lockers from MutatingAdmissionPolicy/keep, then force-remove the finalizer";
-    says(&ran, &[exempt, r#"[{"op":"add","path":"/spec/matchConditions","value":[{"expression":"#]);
-}
-
 /// What the collector deletes by itself may be the backend of a webhook that works by now.
 #[test]
 fn what_goes_by_itself_takes_a_webhook_down() {
@@ -251,16 +173,6 @@ fn what_goes_by_itself_takes_a_webhook_down() {
         says_not(&ran, &["webhook-unreachable"]);
         says_not(&of("here", backend), &["TAKES DOWN"]);
     }
-}
-
-/// A webhook that can't be reached allows nothing: if its conditions choose a delete, that is refused.
-#[test]
-fn a_dead_webhook_with_conditions_allows_nothing() {
-    let mut guard = dead_webhook("", "configmaps");
-    guard["webhooks"][0]["matchConditions"] = json!([{"name": "users", "expression": "!request.dryRun"}]);
-    let ran = on(&[object(("v1", "ConfigMap"), "rates", json!({})), guard], "plan cm/rates -n vault");
-    says(&ran, &["UNSURE", "exempts these deletes and changes: otherwise they are refused"]);
-    says_not(&ran, &["allows these deletes"]);
 }
 
 /// The first line of a plan names what is destroyed outside of the cluster, however much else it has to say.
@@ -296,24 +208,6 @@ pub(super) fn manager_of(renewed: &str) -> Value {
     let mut lease = object(("coordination.k8s.io/v1", "Lease"), "kube-controller-manager", name);
     lease["spec"] = json!({"holderIdentity": "cp1_x", "leaseDurationSeconds": 15, "renewTime": renewed});
     lease
-}
-
-/// The Lease of the controller manager shows that it is away before anything waits for it.
-#[test]
-fn a_controller_manager_that_is_away_is_found() {
-    let of = |renewed: &str| on(&[manager_of(renewed), at_ten()], "doctor");
-    let away = of(LONG_BEFORE);
-    says(&away, &["ERROR collector-stopped", "No controller manager seems to run", "expired 2h ago"]);
-    says(&of("2026-03-01T09:59:58.000000Z"), &["No problems found"]);
-}
-
-/// The last DELETE of a kubelet finds its containers ended: nobody answers for a webhook that ran in them.
-#[test]
-fn a_webhook_does_not_let_its_own_pod_go() {
-    let objects = guarded("pods", 443);
-    let ran = on(&objects, "plan pod/guard-0 -n vault");
-    says(&ran, &["TAKES DOWN: ", "■ STUCK  webhook guard.bank.dev must allow it", "After this delete, nobody can"]);
-    says_not(&ran, &["does not report"]);
 }
 
 /// A claim of a StatefulSet that goes by itself, with its disk, isn't kept.
@@ -396,74 +290,6 @@ fn every_webhook_in_the_way_is_mended() {
     assert_eq!(counts, [&json!(1)], "{reasons:#}");
 }
 
-/// A kubelet says that the containers have ended before it deletes a pod. Where a webhook must allow that, and can't be
-/// asked, the pod stays; unless it is deleted by force.
-#[test]
-fn a_webhook_about_the_status_of_pods_holds_them() {
-    let guard = dead_webhook_before(&["UPDATE"], "*", "pods/status");
-    let objects = [pod("web", json!({})), node("True", "2026-03-01T10:00:00Z"), guard];
-    let ran = on(&objects, "plan pod/web -n vault");
-    says(&ran, &["STUCK: ", "webhook guard.bank.dev must allow it", "before it changes the status of pods"]);
-    says_not(&ran, &["does not report"]);
-    says(&on(&objects, "plan pod/web -n vault --grace-period=0 --force"), &["DELETES: 1 object goes."]);
-    // So does the pod garbage collector, which deletes it once its Node is gone.
-    let ran = on(&objects, "plan node/n1");
-    says(&ran, &["before it changes the status of pods", "Pod/web"]);
-    says_not(&ran, &["2 objects go"]);
-    let left = on(&[pod("web", json!({})), objects[2].clone(), at_ten()], "doctor -n vault");
-    says(&left, &["guard.bank.dev"]);
-    // A Job that goes on counts a pod in its status before it lets go of it.
-    let jobs = ("batch/v1", "Job");
-    let mut job = object(jobs, "load", json!({}));
-    job["spec"] = json!({"backoffLimit": 6});
-    let tracked = json!({"finalizers": ["batch.kubernetes.io/job-tracking"]});
-    let counted = pod("load-a", joined(controlled(jobs, "load"), &tracked));
-    let guard = dead_webhook_before(&["UPDATE"], "batch", "jobs/status");
-    let objects = [job, counted, node("True", "2026-03-01T10:00:00Z"), guard];
-    let ran = on(&objects, "plan pod/load-a -n vault");
-    says(&ran, &["STUCK: ", "webhook guard.bank.dev must allow it", "before it changes the status of jobs"]);
-    says(&on(&objects, "plan job/load -n vault"), &["DELETES: 2 objects go."]);
-}
-
-/// The finalizer of a CRD is removed with its status: a webhook that must allow that, and can't be asked, keeps it with
-/// all that is in it.
-#[test]
-fn a_webhook_about_the_status_of_crds_holds_them() {
-    let mut crd = failing_definition("");
-    crd["metadata"]["deletionTimestamp"] = Value::Null;
-    crd["status"]["conditions"] = json!([{"type": "Established", "status": "True"}]);
-    let all = dead_webhook_before(&["UPDATE"], "apiextensions.k8s.io", "customresourcedefinitions/status");
-    let objects = [crd.clone(), object(LOCKER, "safe", json!({})), all];
-    let ran = on(&objects, "plan crd/lockers.bank.dev");
-    says(&ran, &["STUCK: ", "webhook guard.bank.dev must allow it"]);
-    says_not(&ran, &["2 objects go"]);
-    crd["metadata"]["deletionTimestamp"] = json!("2026-03-01T08:00:00Z");
-    let objects = [crd, objects[1].clone(), objects[2].clone(), at_ten()];
-    for line in ["doctor", "explain crd/lockers.bank.dev"] {
-        says(&on(&objects, line), &["guard.bank.dev"]);
-    }
-    // A dump may lack the status, which says whether there may be instances.
-    let mut bare = objects[0].clone();
-    bare["metadata"]["deletionTimestamp"] = Value::Null;
-    for status in [Value::Null, json!({})] {
-        bare["status"] = status;
-        says(&on(&[bare.clone(), objects[1].clone()], "plan crd/lockers.bank.dev"), &["2 objects go."]);
-    }
-    let whole = dead_webhook_before(&["UPDATE"], "apiextensions.k8s.io", "customresourcedefinitions");
-    says(&on(&[&objects[..2], &[whole]].concat(), "plan crd/lockers.bank.dev"), &["2 objects go."]);
-}
-
-/// Who removes a finalizer is known by its own name, not by a sister's.
-#[test]
-fn sisters_of_a_controller_do_not_count() {
-    let more = json!({"deletionTimestamp": "2026-03-01T09:00:00Z", "finalizers": ["chains.tekton.dev/pipelinerun"]});
-    let run = object(("tekton.dev/v1", "PipelineRun"), "build", more);
-    let mut objects = vec![run, running("tekton-pipelines-controller")];
-    says(&on(&objects, "plan pipelinerun/build -n vault"), &["STUCK: ", "no workload of Tekton Chains"]);
-    objects.push(running("tekton-chains-controller"));
-    says(&on(&objects, "plan pipelinerun/build -n vault"), &["Deployment/tekton-chains-controller runs"]);
-}
-
 /// A Service with one ready pod of a Deployment.
 fn backend(name: &str) -> Vec<Value> {
     let service = object!(("v1", "Service"), name, {"uid": "service", "spec": {"selector": {"app": name}}});
@@ -529,52 +355,6 @@ fn a_certain_verdict_has_certain_outcomes_only() {
     }
 }
 
-/// What a volume has on one Node only can't be reached without that.
-#[test]
-fn the_data_on_a_node_goes_out_of_reach() {
-    let mut volume = object(("v1", "PersistentVolume"), "disk", json!({"namespace": null}));
-    volume["spec"] = json!({"local": {"path": "/disk"}, "persistentVolumeReclaimPolicy": "Retain",
-        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
-            {"key": "kubernetes.io/hostname", "operator": "In", "values": ["n1"]}]}]}}});
-    let unreached = "and can't be reached until it is back: pods that use it stay Pending";
-    let on_it = ["the data of PersistentVolume/disk is on it", unreached];
-    says(&on(&[volume.clone(), node("True", "2026-03-01T10:00:00Z")], "plan node/n1"), &on_it);
-    // Where the volume goes with the Node, that is no better.
-    volume["metadata"]["ownerReferences"] = owners(("v1", "Node"), &["n1"]);
-    for policy in ["background", "foreground", "orphan"] {
-        let objects = [volume.clone(), node("True", "2026-03-01T10:00:00Z")];
-        says(&on(&objects, &format!("plan node/n1 --propagation={policy}")), &on_it);
-    }
-}
-
-/// R9.38: TopoLVM deletes the claims of its volumes on a Node; Karpenter terminates the instance: with the data.
-#[test]
-fn the_data_on_a_node_may_go_with_it() {
-    let with = |finalizer: &str, label: &str, driver: &str| {
-        let made_by = json!({"pv.kubernetes.io/provisioned-by": driver});
-        let mut volume = object(("v1", "PersistentVolume"), "disk", json!({"namespace": null, "annotations": made_by}));
-        volume["spec"] = json!({"persistentVolumeReclaimPolicy": "Delete", "csi": {"driver": driver},
-            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
-                {"key": label, "operator": "In", "values": ["n1"]}]}]}}});
-        let mut node = node("True", "2026-03-01T10:00:00Z");
-        node["metadata"]["finalizers"] = json!([finalizer]);
-        on(&[volume, node], "plan node/n1 --deny-effect=data-loss")
-    };
-    const TOPOLOGY: &str = "topology.topolvm.io/node";
-    let karpenter = with("karpenter.sh/termination", "kubernetes.io/hostname", "x.y");
-    let topolvm = with("topolvm.io/node", TOPOLOGY, "topolvm.io");
-    for (ran, why) in [(karpenter, "is lost with its instance"), (topolvm, "TopoLVM deletes it, with the claim")] {
-        says(&ran, &["REFUSED: ", "the data of PersistentVolume/disk is on it, and ", why, "! DATA LOSS"]);
-        says_not(&ran, &["until it is back", "Retain"]);
-    }
-    for (label, driver) in [("kubernetes.io/hostname", "x.y"), (TOPOLOGY, "x.y")] {
-        let ran = with("topolvm.io/node", label, driver);
-        says(&ran, &["can't be reached until it is back"]);
-        says_not(&ran, &["REFUSED", "DATA LOSS"]);
-    }
-    says_not(&with("topolvm.io/node", "acme.io/node", "topolvm.io"), &["DATA LOSS"]);
-}
-
 /// R9.7: where a kubelet does not respond, its containers may run on: their pods are gone, and others take their place.
 #[test]
 fn the_containers_of_a_silent_kubelet_may_still_run() {
@@ -593,19 +373,6 @@ fn the_containers_of_a_silent_kubelet_may_still_run() {
     let ran = of("Unknown", "plan pod/kv-0 -n vault --force");
     says(&ran, &["UNSURE: ", &format!("Pod/kv-0: {runs}"), "« comes back"]);
     says_not(&of("True", "plan node/n1"), &[runs]);
-}
-
-/// A time-out is no promise where a webhook must allow the delete and does not answer.
-#[test]
-fn a_time_out_behind_a_dead_webhook_is_doubted() {
-    let job = object!(("batch/v1", "Job"), "report", {"spec": {"ttlSecondsAfterFinished": 60},
-        "status": {"completionTime": "2026-03-01T10:00:00Z", "conditions": [{"type": "Complete", "status": "True",
-            "lastTransitionTime": "2026-03-01T10:00:00Z"}]}});
-    let webhook = dead_webhook("batch", "jobs");
-    let why = "webhook guard.bank.dev must allow it and does not answer";
-    let at = "reclaim -A --at=2026-03-01T10:00:30Z";
-    says_not(&on(std::slice::from_ref(&job), at), &["not certain"]);
-    says(&on(&[job, webhook], at), &["report", why]);
 }
 
 /// R8.9: the collector tries objects again whose owner is of a kind that is not served. Once a CRD serves it, the owner

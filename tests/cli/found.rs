@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::{
     agree::{object, on, running, says, says_not},
     field::{at_ten, namespace},
-    operators::held,
 };
 
 const CLASS: (&str, &str) = ("gateway.networking.k8s.io/v1", "GatewayClass");
@@ -128,22 +127,6 @@ fn a_controller_is_found_by_more_than_its_name() {
     }
 }
 
-/// Nothing runs in the control plane of Karmada: that it shows no controller is no evidence that there is none.
-#[test]
-fn controllers_of_some_control_planes_run_elsewhere() {
-    let binding = with(("work.karmada.io/v1alpha2", "ResourceBinding"), "karmada.io/binding-controller", json!({}));
-    let widget = with(("acme.io/v1", "Widget"), "bank.dev/x", json!({}));
-    let all = [binding, widget, at_ten()];
-    for kind in ["resourcebinding", "widget"] {
-        let plan = format!("plan {kind}/one -n vault");
-        let ran = on(&all, &plan);
-        says(&ran, &["DEPENDS: ", "controllers of this control plane run elsewhere"]);
-        assert_eq!(ran.code, 2, "{ran}");
-        let node = object(("v1", "Node"), "n1", cluster());
-        says(&on(&[&all[..], &[node]].concat(), &plan), &["STUCK: "]);
-    }
-}
-
 /// A framework's finalizer tells nothing of its controller, so that nothing shows that it is away; nor does that of a
 /// server of k3s, which is no workload.
 #[test]
@@ -166,69 +149,6 @@ fn who_may_be_anybody_is_not_certain() {
     says(&ran, &["STUCK: "]);
 }
 
-/// An ObjectBucket says what becomes of the bucket.
-#[test]
-fn a_bucket_that_is_retained_is_kept() {
-    let finalizer = "objectbucket.io/finalizer";
-    let mut claim = with(("objectbucket.io/v1alpha1", "ObjectBucketClaim"), finalizer, json!({}));
-    claim["spec"] = json!({"objectBucketName": "one"});
-    for (policy, is_lost) in [("Delete", true), ("Retain", false)] {
-        let mut bucket = with(("objectbucket.io/v1alpha1", "ObjectBucket"), finalizer, cluster());
-        bucket["spec"] = json!({"reclaimPolicy": policy});
-        let ran = on(&[claim.clone(), bucket, at_ten()], "plan objectbucketclaim/one -n vault");
-        assert_eq!(ran.out.contains("DATA LOSS"), is_lost, "{ran}");
-        assert_eq!(ran.out.contains("its data is kept"), !is_lost, "{ran}");
-    }
-}
-
-/// What nothing shows is no note, and is not said to go; what waits for something is told with that, and offers it.
-#[test]
-fn what_never_ends_is_told() {
-    let deleted = |mut more: Value| {
-        more["deletionTimestamp"] = json!("2026-03-01T07:00:00Z");
-        more
-    };
-    let eg = class("gateway.envoyproxy.io/gatewayclass-controller", deleted(cluster()));
-    let mut gateway = object(("gateway.networking.k8s.io/v1", "Gateway"), "web", json!({}));
-    gateway["spec"] = json!({"gatewayClassName": "one"});
-    let ran = on(&[eg.clone(), elsewhere("api-gateway"), at_ten()], "doctor");
-    says(&ran, &["WARNING slow-finalizer", "deleted only if its controller runs somewhere, which nothing shows"]);
-    says_not(&ran, &["once its controller is done"]);
-    let objects = [eg, elsewhere("envoy-gateway"), gateway, at_ten()];
-    let ran = on(&objects, "doctor");
-    says(&ran, &["WARNING slow-finalizer", "in use by Gateway/web", "delete Gateway/web -n vault first: then it goes"]);
-    says(&on(&objects, "explain gatewayclass/one"), &["STUCK: ", "until Gateway/web -n vault is deleted"]);
-    // A controller that runs may be slow.
-    let widget = held(("acme.io/v1", "Widget"), "one", "acme.io/x", "acme-operator", deleted(json!({})));
-    let mut below = object(("acme.io/v1", "Part"), "bolt", deleted(json!({"finalizers": ["acme.io/x"]})));
-    below["metadata"]["ownerReferences"] = super::agree::owners(("acme.io/v1", "Widget"), &["one"]);
-    let ran = on(&[widget, below, running("acme-operator"), namespace(json!({})), at_ten()], "doctor");
-    says(&ran, &["Its controller may wait for Part/bolt: a dependent that is Terminating."]);
-    let mut bucket =
-        with(("s3.services.k8s.aws/v1alpha1", "Bucket"), "finalizers.s3.services.k8s.aws/Bucket", json!({}));
-    bucket["metadata"] = deleted(bucket["metadata"].clone());
-    bucket["status"] =
-        json!({"conditions": [{"type": "ACK.Recoverable", "status": "True", "message": "BucketNotEmpty"}]});
-    let ran = on(&[bucket, running("ack-s3-controller"), at_ten()], "doctor");
-    says(&ran, &["WARNING slow-finalizer", "says: ACK.Recoverable is True: BucketNotEmpty"]);
-}
-
-/// A controller that must create something first can't do that in a namespace that is being deleted.
-#[test]
-fn a_namespace_that_goes_refuses_what_a_controller_must_create() {
-    let ray = |more| with(("ray.io/v1", "RayCluster"), "ray.io/gcs-ft-redis-cleanup-finalizer", more);
-    let refused = "must create a Job first, which a namespace that is being deleted refuses";
-    let operator = elsewhere("kuberay-operator");
-    let objects = [ray(json!({})), operator.clone(), namespace(json!({})), at_ten()];
-    says(&on(&objects, "plan raycluster/one -n vault"), &["WAITS: "]);
-    let ran = on(&objects, "plan ns/vault");
-    says(&ran, &["DEPENDS: ", refused]);
-    assert_eq!(ran.code, 2, "{ran}");
-    let gone = json!({"deletionTimestamp": "2026-03-01T07:00:00Z"});
-    let ran = on(&[ray(gone.clone()), operator, namespace(gone), at_ten()], "doctor");
-    says(&ran, &["WARNING slow-finalizer: RayCluster/one", refused, "It stays as long as that is so."]);
-}
-
 /// A group's load balancer stays as long as another Ingress is in the group, and a TargetGroupBinding is none.
 #[test]
 fn the_load_balancer_of_a_group_goes_with_the_last() {
@@ -246,25 +166,4 @@ fn the_load_balancer_of_a_group_goes_with_the_last() {
         says_not(&on(&both, &format!("plan {target}")), &["released", "releases"]);
         says(&on(&both, &format!("plan {target} -o json")), &["which Ingress/one -n other keeps"]);
     }
-}
-
-/// A VolumeAttachment that can't attach a volume that is being deleted keeps it: each waits for the other.
-#[test]
-fn an_attachment_that_fails_keeps_its_volume() {
-    let more = json!({"namespace": null, "deletionTimestamp": "2026-03-01T07:00:00Z"});
-    let mut volume = with(("v1", "PersistentVolume"), "external-attacher/disk-acme-io", more);
-    volume["spec"] = json!({"persistentVolumeReclaimPolicy": "Delete", "csi": {"driver": "disk.acme.io",
-        "volumeHandle": "h"}});
-    let mut attachment = object(("storage.k8s.io/v1", "VolumeAttachment"), "csi-1", cluster());
-    attachment["spec"] = json!({"attacher": "disk.acme.io", "nodeName": "n1",
-        "source": {"persistentVolumeName": "one"}});
-    attachment["status"] = json!({"attached": false, "attachError": {"message": "it is marked for deletion"}});
-    let objects = [volume, attachment, elsewhere("csi-disk-acme"), at_ten()];
-    says(
-        &on(&objects, "doctor"),
-        &[
-            "VolumeAttachment/csi-1, whose controller says: it is marked for deletion",
-            "delete VolumeAttachment/csi-1 first",
-        ],
-    );
 }

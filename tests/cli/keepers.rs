@@ -64,47 +64,6 @@ fn what_is_bound_keeps_what_it_is_bound_to() {
     }
 }
 
-/// R9.38: what destroys a whole cluster, a machine or a backup is told, and gates count it, unless a field of its own
-/// keeps that.
-#[test]
-fn whole_clusters_machines_and_backups_go_with_what_stands_for_them() {
-    let all = [
-        (
-            ("hive.openshift.io/v1", "ClusterDeployment"),
-            ("hive.openshift.io/deprovision", "hive-controllers", "external"),
-            json!({"preserveOnDelete": false}),
-            json!({"preserveOnDelete": true}),
-        ),
-        (("core.gardener.cloud/v1beta1", "Shoot"), ("gardener", "gardenlet", "external"), json!({}), json!(null)),
-        (
-            ("metal3.io/v1alpha1", "BareMetalHost"),
-            ("baremetalhost.metal3.io", "baremetal-operator-controller-manager", "external"),
-            json!({"online": true}),
-            json!(null),
-        ),
-        (
-            ("pingcap.com/v1alpha1", "Backup"),
-            ("tidb.pingcap.com/backup-protection", "tidb-controller-manager", "data-loss"),
-            json!({"cleanPolicy": "Delete"}),
-            json!({"cleanPolicy": "Retain"}),
-        ),
-    ];
-    for (kind, (finalizer, operator, effect), goes, stays) in all {
-        let of = |spec: Value, line: &str| on(&[made(kind, "one", &[finalizer], spec), running(operator)], line);
-        let plan = format!("plan {}/one -n vault", kind.1.to_lowercase());
-        let gate = format!("{plan} --deny-effect={effect}");
-        let ran = of(goes.clone(), &gate);
-        says(&ran, &["REFUSED: "]);
-        assert_eq!(ran.code, 2, "{ran}");
-        says_not(&of(goes, &plan), &["STUCK", "may be its controller", "is not known"]);
-        if !stays.is_null() {
-            let ran = of(stays, &gate);
-            says(&ran, &["WAITS: "]);
-            assert_eq!(ran.code, 0, "{ran}");
-        }
-    }
-}
-
 /// R9.38: what KubeDB does with the claims of a database, the database itself says.
 #[test]
 fn a_database_of_kubedb_says_what_becomes_of_its_claims() {

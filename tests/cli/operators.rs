@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{LOCKER, claim, controlled, joined, object, on, running, says, says_not},
+    agree::{LOCKER, controlled, joined, object, on, running, says, says_not},
     field::{at_ten, namespace},
     run::with_input,
 };
@@ -138,51 +138,6 @@ fn who_uses_an_object_keeps_it() {
             assert_eq!(ran.out.contains(&format!("delete {}/user first", by.1)), is_kept, "{ran}");
             assert!(!is_kept || ran.out.contains("STUCK: "), "{ran}");
         }
-    }
-}
-
-/// Operators of databases delete claims that have no owner reference, with a finalizer or without.
-#[test]
-fn operators_of_databases_take_the_data_along() {
-    let labelled = |labels: Value| {
-        let mut all = claim("nobody");
-        all[0]["metadata"].as_object_mut().unwrap().remove("ownerReferences");
-        all[0]["metadata"]["labels"] = labels;
-        all.to_vec()
-    };
-    let spilo = labelled(json!({"application": "spilo", "cluster-name": "main"}));
-    let database = |finalizers: Value| {
-        let mut database = object(("acid.zalan.do/v1", "postgresql"), "main", finalizers);
-        database["spec"] = json!({"numberOfInstances": 1});
-        database
-    };
-    let operator = running("postgres-operator");
-    for finalizers in [json!({}), json!({"finalizers": ["postgres-operator.acid.zalan.do"]})] {
-        let objects = [spilo.clone(), vec![database(finalizers), operator.clone()]].concat();
-        let ran = on(&objects, "plan postgresql/main -n vault --deny-effect=data-loss");
-        says(&ran, &["REFUSED: a gate forbids it", "! DATA LOSS", "its volume is deleted with all data on it"]);
-        assert_eq!(ran.code, 2, "{ran}");
-        let configured = |value: Value| {
-            let mut of_operator = object(("acid.zalan.do/v1", "OperatorConfiguration"), "pg", json!({}));
-            of_operator["configuration"] = json!({"kubernetes": {"enable_persistent_volume_claim_deletion": value}});
-            on(&[&objects[..], &[of_operator]].concat(), "plan postgresql/main -n vault")
-        };
-        says_not(&configured(json!(false)), &["DATA LOSS", "PersistentVolumeClaim/gold"]);
-        for deletes in [json!(true), json!(null)] {
-            says(&configured(deletes), &["DATA LOSS"]);
-        }
-        let other = labelled(json!({"application": "spilo", "cluster-name": "other"}));
-        let objects = [other, vec![objects[2].clone(), operator.clone()]].concat();
-        says_not(&on(&objects, "plan postgresql/main -n vault"), &["DATA LOSS", "PersistentVolumeClaim/gold"]);
-    }
-    let finalizer = "finalizer.clickhouseinstallation.altinity.com";
-    let kind = ("clickhouse.altinity.com/v1", "ClickHouseInstallation");
-    let house = object!(kind, "ch", {"finalizers": [finalizer], "spec": {}});
-    for (policy, is_lost) in [("Delete", true), ("Retain", false)] {
-        let policy = json!({"clickhouse.altinity.com/chi": "ch", "clickhouse.altinity.com/reclaimPolicy": policy});
-        let objects = [labelled(policy), vec![house.clone(), running("clickhouse-operator")]].concat();
-        let ran = on(&objects, "plan clickhouseinstallation/ch -n vault");
-        assert_eq!(ran.out.contains("DATA LOSS"), is_lost, "{ran}");
     }
 }
 

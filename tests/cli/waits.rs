@@ -7,8 +7,6 @@ use super::{
     field::{at_ten, namespace, node, pod},
 };
 
-const NODE_CLAIM: (&str, &str) = ("karpenter.sh/v1", "NodeClaim");
-
 /// What `delete --hold` holds waits for somebody, and for no controller: each command says how to let it go.
 #[test]
 fn what_is_held_is_let_go_or_taken_back() {
@@ -31,36 +29,6 @@ fn what_is_held_is_let_go_or_taken_back() {
     let ran = on(&all, "explain deploy/web -n vault");
     says(&ran, &["STUCK: Deployment/web stays until somebody lets the delete go", HELD, TAKE_BACK]);
     says_not(&ran, &["--cascade=orphan"]);
-}
-
-/// What only a controller deletes that isn't there is lost if that restarts; another finalizer in the same namespace
-/// loses nothing of it, nor does the namespace.
-#[test]
-fn what_flux_would_delete_is_lost_only_if_flux_restarts() {
-    const GROUP: &str = "kustomize.toolkit.fluxcd.io";
-    let left = || json!({"namespace": "flux", "finalizers": ["finalizers.fluxcd.io"], "deletionTimestamp": DELETED});
-    let mut apps = object(("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "apps", left());
-    apps["spec"] = json!({"prune": true});
-    apps["status"] = json!({"inventory": {"entries": [{"id": "vault_gold__PersistentVolumeClaim", "v": "v1"}]}});
-    let source = object(("source.toolkit.fluxcd.io/v1", "GitRepository"), "apps", left());
-    let [mut gold, volume] = claim("held");
-    gold["metadata"].as_object_mut().unwrap().remove("ownerReferences");
-    gold["metadata"]["labels"] = json!({(format!("{GROUP}/name")): "apps", (format!("{GROUP}/namespace")): "flux"});
-    let mut flux = namespace(json!({"deletionTimestamp": DELETED}));
-    (flux["metadata"]["name"], flux["metadata"]["uid"]) = (json!("flux"), json!("flux"));
-    let objects = [namespace(json!({})), flux, apps, source, gold, volume, at_ten()];
-    let loss = "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data";
-    let found = on(&objects, "doctor").out;
-    assert_eq!(found.matches(loss).count(), 1, "{found}");
-    assert!(
-        found.contains(&format!(
-            "If its controller restarts, Flux deletes every object that it applied: 1 object. {loss}"
-        )),
-        "{found}"
-    );
-    let ran = on(&objects, "explain ns/flux");
-    let then = ran.out.split("Then").nth(1).unwrap().split("Note").next().unwrap();
-    assert!(!then.contains("DATA LOSS"), "{ran}");
 }
 
 /// A VolumeAttachment of the volume behind the claim `gold`. The attach-detach controller names that to Node `n1` so.
@@ -123,60 +91,34 @@ fn a_volume_is_detached_with_the_last_pod_that_uses_it() {
     }
 }
 
-/// R9.40: Karpenter evicts the pods of a Node, and waits for those that nobody may evict, unless its NodeClaim sets it
-/// a time.
+/// What only a controller deletes that isn't there is lost if that restarts; another finalizer in the same namespace
+/// loses nothing of it, nor does the namespace.
 #[test]
-fn karpenter_waits_for_pods_that_nobody_may_evict() {
-    let karpenter = || json!({"namespace": null, "finalizers": ["karpenter.sh/termination"]});
-    let mut worker = node("True", "2026-03-01T10:00:00Z");
-    worker["metadata"].as_object_mut().unwrap().extend(karpenter().as_object().unwrap().clone());
-    worker["metadata"]["ownerReferences"] = owners(NODE_CLAIM, &["c1"]);
-    let node_claim = |spec: Value, more: Value| {
-        let mut claim = object(NODE_CLAIM, "c1", karpenter());
-        claim["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        claim["spec"] = spec;
-        claim
-    };
-    let web = |annotations: Value| pod("web", json!({"labels": {"app": "web"}, "annotations": annotations}));
-    let budget = |selector: Value, allowed: i64| {
-        object!(("policy/v1", "PodDisruptionBudget"), "web", {"spec": {"minAvailable": 1,
-                "selector": selector}, "status": {"disruptionsAllowed": allowed}})
-    };
-    let with = |claim: Value, pod: Value, budget: Value, line: &str| {
-        let mut worker = worker.clone();
-        if let Some(deleted) = claim["metadata"].get("deletionTimestamp") {
-            worker["metadata"]["deletionTimestamp"] = deleted.clone();
-        }
-        let rest = [running("karpenter"), namespace(json!({})), at_ten()];
-        on(&[&[claim, worker, pod, budget], &rest[..]].concat(), line)
-    };
-    let (labels, plain) = (json!({"matchLabels": {"app": "web"}}), json!({}));
-    let (by_budget, by_pod) = ("allows no eviction of Pod/web -n vault", "Pod/web -n vault has karpenter.sh/do-not");
-    for (annotations, budget, said) in [
-        (plain.clone(), budget(labels.clone(), 0), by_budget),
-        (plain.clone(), budget(json!({}), 0), by_budget),
-        (json!({"karpenter.sh/do-not-disrupt": "true"}), budget(labels.clone(), 1), by_pod),
-    ] {
-        let of = |spec: Value, more: Value, line: &str| {
-            with(node_claim(spec, more), web(annotations.clone()), budget.clone(), line)
-        };
-        for line in ["plan node/n1", "plan nodeclaim/c1"] {
-            says(&of(plain.clone(), plain.clone(), line), &["DEPENDS: ", said]);
-            let limited = json!({"terminationGracePeriod": "1h"});
-            says_not(&of(limited, plain.clone(), line), &[said]);
-        }
-        let ran = of(plain.clone(), json!({"deletionTimestamp": "2026-03-01T07:00:00Z"}), "doctor");
-        says(&ran, &["NOTE slow-finalizer", said, "as long as that is so."]);
-    }
-    let other = json!({"matchLabels": {"app": "api"}});
-    for budget in [budget(labels, 1), budget(other, 0)] {
-        for line in ["plan node/n1", "plan nodeclaim/c1"] {
-            says(
-                &with(node_claim(plain.clone(), plain.clone()), web(plain.clone()), budget.clone(), line),
-                &["WAITS: "],
-            );
-        }
-    }
+fn what_flux_would_delete_is_lost_only_if_flux_restarts() {
+    const GROUP: &str = "kustomize.toolkit.fluxcd.io";
+    let left = || json!({"namespace": "flux", "finalizers": ["finalizers.fluxcd.io"], "deletionTimestamp": DELETED});
+    let mut apps = object(("kustomize.toolkit.fluxcd.io/v1", "Kustomization"), "apps", left());
+    apps["spec"] = json!({"prune": true});
+    apps["status"] = json!({"inventory": {"entries": [{"id": "vault_gold__PersistentVolumeClaim", "v": "v1"}]}});
+    let source = object(("source.toolkit.fluxcd.io/v1", "GitRepository"), "apps", left());
+    let [mut gold, volume] = claim("held");
+    gold["metadata"].as_object_mut().unwrap().remove("ownerReferences");
+    gold["metadata"]["labels"] = json!({(format!("{GROUP}/name")): "apps", (format!("{GROUP}/namespace")): "flux"});
+    let mut flux = namespace(json!({"deletionTimestamp": DELETED}));
+    (flux["metadata"]["name"], flux["metadata"]["uid"]) = (json!("flux"), json!("flux"));
+    let objects = [namespace(json!({})), flux, apps, source, gold, volume, at_ten()];
+    let loss = "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data";
+    let found = on(&objects, "doctor").out;
+    assert_eq!(found.matches(loss).count(), 1, "{found}");
+    assert!(
+        found.contains(&format!(
+            "If its controller restarts, Flux deletes every object that it applied: 1 object. {loss}"
+        )),
+        "{found}"
+    );
+    let ran = on(&objects, "explain ns/flux");
+    let then = ran.out.split("Then").nth(1).unwrap().split("Note").next().unwrap();
+    assert!(!then.contains("DATA LOSS"), "{ran}");
 }
 
 /// R9.30: what a condition of a Terminating Namespace says was refused stays, and says who refuses that.
