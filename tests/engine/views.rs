@@ -12,7 +12,7 @@ use gc_core::{
     simulate::{Assume, Request, SimContext, State},
 };
 
-use crate::{keep, order_sensitivity, scene::Scene, verdict};
+use crate::{gates, keep, order_sensitivity, scene::Scene, verdict};
 
 /// What a row tells: `VIEW: START`, or a start alone, which tells the outcomes, or `explain OBJECT`.
 pub fn tell(graph: &str, action: &str) -> String {
@@ -45,6 +45,7 @@ pub fn tell(graph: &str, action: &str) -> String {
         ("assumed", "") => verdict::assumed(&scene.snapshot, &plan),
         ("doubting", "") => doubting(&scene, &request),
         ("order", "") => order_sensitivity::survey(&scene, &request),
+        ("gates", gates) => gates::violated(&scene.snapshot, &stage, &plan, gates),
         ("keep", objects) => keep::tell(&scene, &stage, &request, objects),
         _ => panic!("what is {view}?"),
     }
