@@ -10,44 +10,7 @@ use super::{
 };
 
 /// A webhook and an API with one pod behind both.
-const BACKEND: &str = r#"
-apiVersion: v1
-kind: List
-items:
-- {apiVersion: v1, kind: Namespace, metadata: {name: hooks, uid: u-ns}, spec: {finalizers: [kubernetes]}}
-- apiVersion: v1
-  kind: Namespace
-  metadata: {name: shop, uid: u-shop, labels: {kubernetes.io/metadata.name: shop}}
-  spec: {finalizers: [kubernetes]}
-- {apiVersion: v1, kind: Node, metadata: {name: n1, uid: u-node}, spec: {}}
-- apiVersion: v1
-  kind: Pod
-  metadata: {name: backend-0, namespace: hooks, uid: u-pod}
-  spec: {nodeName: n1, terminationGracePeriodSeconds: 30, containers: []}
-  status: {phase: Running}
-- {apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: hooks, uid: u-settings}}
-- {apiVersion: v1, kind: ConfigMap, metadata: {name: menu, namespace: shop, uid: u-menu}}
-- {apiVersion: away.test/v1, kind: Thing, metadata: {name: thing, namespace: shop, uid: u-thing}}
-- {apiVersion: v1, kind: Service, metadata: {name: hook, namespace: hooks, uid: u-service}, spec: {type: ClusterIP}}
-- apiVersion: discovery.k8s.io/v1
-  kind: EndpointSlice
-  metadata: {name: hook-1, namespace: hooks, uid: u-slice, labels: {kubernetes.io/service-name: hook}}
-  addressType: IPv4
-  endpoints:
-  - {addresses: [10.1.0.1], conditions: {ready: true}, targetRef: {kind: Pod, name: backend-0, namespace: hooks}}
-- apiVersion: apiregistration.k8s.io/v1
-  kind: APIService
-  metadata: {name: v1.away.test, uid: u-api}
-  spec: {group: away.test, version: v1, service: {namespace: hooks, name: hook}}
-  status: {conditions: [{type: Available, status: "True"}]}
-- apiVersion: admissionregistration.k8s.io/v1
-  kind: ValidatingWebhookConfiguration
-  metadata: {name: guard, uid: u-guard}
-  webhooks:
-  - name: guard.odd.test
-    clientConfig: {service: {namespace: hooks, name: hook}}
-    rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [DELETE]}]
-"#;
+const BACKEND: &str = include_str!("admission/backend.yaml");
 
 fn plan(line: &str, code: i32) -> Value {
     let ran = run_with(&format!("plan {line} --from - --assume-complete -o json"), BACKEND);
@@ -345,41 +308,7 @@ fn a_webhook_with_conditions_leaves_nothing_certain() {
 }
 
 /// Policies that refuse all deletes they match: of one name, and with a parameter.
-const POLICIES: &str = r#"
-apiVersion: v1
-kind: List
-items:
-- {apiVersion: v1, kind: Namespace, metadata: {name: shop, uid: u-shop}, spec: {finalizers: [kubernetes]}}
-- {apiVersion: v1, kind: ConfigMap, metadata: {name: locked, namespace: shop, uid: u-locked}}
-- {apiVersion: v1, kind: ServiceAccount, metadata: {name: robot, namespace: shop, uid: u-robot}}
-- apiVersion: admissionregistration.k8s.io/v1
-  kind: ValidatingAdmissionPolicy
-  metadata: {name: of-one-name, uid: u-p1}
-  spec:
-    matchConstraints:
-      resourceRules:
-      - {apiGroups: [""], apiVersions: ["*"], resources: [configmaps], operations: [DELETE], resourceNames: [locked]}
-    validations: [{expression: "false"}]
-- apiVersion: admissionregistration.k8s.io/v1
-  kind: ValidatingAdmissionPolicyBinding
-  metadata: {name: of-one-name, uid: u-b1}
-  spec: {policyName: of-one-name, validationActions: [Deny]}
-- apiVersion: admissionregistration.k8s.io/v1
-  kind: ValidatingAdmissionPolicy
-  metadata: {name: with-parameter, uid: u-p2}
-  spec:
-    paramKind: {apiVersion: v1, kind: ConfigMap}
-    matchConstraints:
-      resourceRules: [{apiGroups: [""], apiVersions: ["*"], resources: [serviceaccounts], operations: [DELETE]}]
-    validations: [{expression: "false"}]
-- apiVersion: admissionregistration.k8s.io/v1
-  kind: ValidatingAdmissionPolicyBinding
-  metadata: {name: with-parameter, uid: u-b2}
-  spec:
-    policyName: with-parameter
-    validationActions: [Deny]
-    paramRef: {selector: {matchLabels: {z: z}}, parameterNotFoundAction: Allow}
-"#;
+const POLICIES: &str = include_str!("admission/policies.yaml");
 
 /// The namespace controller deletes whole lists: a policy that names objects doesn't see their names. A policy with a
 /// parameter may allow everything (R9.33). And the DELETE that a policy is said to refuse is sent: gates count it.

@@ -5,92 +5,10 @@ use serde_json::Value;
 use super::run::{Ran, run_with};
 
 /// Nobody can delete or change a ConfigMap: a webhook that must allow it has no Service.
-const DEAD: &str = r#"
-apiVersion: v1
-kind: List
-items:
-- {apiVersion: v1, kind: Namespace, metadata: {name: hooks, uid: hooks}, spec: {finalizers: [kubernetes]}}
-- {apiVersion: v1, kind: Namespace, metadata: {name: shop, uid: shop}, spec: {finalizers: [kubernetes]}}
-- apiVersion: v1
-  kind: Namespace
-  metadata: {name: old, uid: old, deletionTimestamp: "2026-01-01T01:59:50Z"}
-  spec: {finalizers: [kubernetes]}
-  status: {phase: Terminating}
-- {apiVersion: v1, kind: ConfigMap, metadata: {name: left, namespace: old, uid: left}}
-- apiVersion: v1
-  kind: ConfigMap
-  metadata:
-    name: lost
-    namespace: shop
-    uid: lost
-    creationTimestamp: "2026-01-01T02:00:00Z"
-    ownerReferences: [{apiVersion: v1, kind: Secret, name: gone, uid: gone}]
-- apiVersion: v1
-  kind: Secret
-  metadata:
-    name: waits
-    namespace: shop
-    uid: waits
-    deletionTimestamp: "2026-01-01T00:00:00Z"
-    finalizers: [foregroundDeletion]
-- apiVersion: v1
-  kind: ConfigMap
-  metadata:
-    name: blocks
-    namespace: shop
-    uid: blocks
-    ownerReferences: [{apiVersion: v1, kind: Secret, name: waits, uid: waits, blockOwnerDeletion: true}]
-- apiVersion: admissionregistration.k8s.io/v1
-  kind: ValidatingWebhookConfiguration
-  metadata: {name: guard, uid: guard}
-  webhooks:
-  - name: guard.odd.test
-    clientConfig: {service: {namespace: hooks, name: hook}}
-    rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [DELETE, UPDATE]}]
-"#;
+const DEAD: &str = include_str!("admission/dead-webhook.yaml");
 
 /// A namespace with a held object, whose content can't be listed either, and a CRD that the API server can't empty.
-const SAID: &str = r#"
-apiVersion: v1
-kind: List
-items:
-- apiVersion: v1
-  kind: Namespace
-  metadata: {name: db, uid: db, deletionTimestamp: "2026-01-01T00:00:00Z"}
-  spec: {finalizers: [kubernetes]}
-  status:
-    phase: Terminating
-    conditions:
-    - type: NamespaceDeletionDiscoveryFailure
-      status: "True"
-      reason: DiscoveryFailed
-      message: "Discovery failed for some groups, 1 failing: metrics.k8s.io/v1beta1: stale GroupVersion discovery"
-- apiVersion: v1
-  kind: Secret
-  metadata:
-    {name: held, namespace: db, uid: held, deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [acme.io/drain]}
-- apiVersion: v1
-  kind: ConfigMap
-  metadata: {name: now, namespace: default, uid: now, creationTimestamp: "2026-01-01T02:00:00Z"}
-- apiVersion: apiextensions.k8s.io/v1
-  kind: CustomResourceDefinition
-  metadata:
-    name: currencyconversions.acme.io
-    uid: crd
-    deletionTimestamp: "2026-01-01T00:00:00Z"
-    finalizers: [customresourcecleanup.apiextensions.k8s.io]
-  spec:
-    group: acme.io
-    scope: Namespaced
-    names: {kind: CurrencyConversion, plural: currencyconversions}
-    versions: [{name: v1, served: true, storage: true}]
-  status:
-    conditions:
-    - type: Terminating
-      status: "True"
-      reason: InstanceDeletionFailed
-      message: "could not list instances of currencyconversions: etcdserver: request timed out"
-"#;
+const SAID: &str = include_str!("admission/said.yaml");
 
 fn ran(line: &str, dump: &str, code: i32) -> String {
     let ran: Ran = run_with(&format!("{line} --from - --assume-complete"), dump);

@@ -8,58 +8,7 @@ use gc_core::model::{
 };
 
 /// One object of every kind with facts, the metadata last.
-const OBJECTS: &str = r#"
-apiVersion: apps/v1
-kind: Deployment
-spec: {replicas: 2, template: {spec: {containers: [{name: web, env: [{name: A, value: hidden}]}]}}}
-status: {readyReplicas: 1}
-metadata: {namespace: shop, name: web, uid: uid-web}
----
-apiVersion: coordination.k8s.io/v1
-kind: Lease
-metadata: {namespace: shop, name: acme, uid: uid-acme}
-spec: {holderIdentity: acme-0, leaseDurationSeconds: 15, renewTime: "2026-01-31T08:00:00.000000Z"}
----
-addressType: IPv4
-apiVersion: discovery.k8s.io/v1
-endpoints: [{addresses: [10.0.0.1], conditions: {ready: true}}, {addresses: [10.0.0.2], conditions: {ready: false}}]
-kind: EndpointSlice
-metadata: {namespace: shop, name: web-1, uid: uid-web-1, labels: {kubernetes.io/service-name: web}}
----
-apiVersion: discovery.k8s.io/v1
-endpoints: null
-kind: EndpointSlice
-metadata: {namespace: shop, name: web-2, uid: uid-web-2}
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: acme, uid: uid-hook}
-webhooks:
-- name: a.acme.io
-  clientConfig: {service: {namespace: acme, name: hook}, caBundle: hidden}
-  rules: [{apiGroups: [""], apiVersions: [v1], resources: [pods], operations: [DELETE], scope: Namespaced}]
----
-apiVersion: apiregistration.k8s.io/v1
-kind: APIService
-metadata: {name: v1beta1.metrics.k8s.io, uid: uid-api}
-spec: {group: metrics.k8s.io, version: v1beta1, service: {namespace: kube-system, name: metrics}}
-status: {conditions: [{type: Available, status: "False", reason: ServiceNotFound, message: gone}]}
----
-apiVersion: v1
-kind: Namespace
-metadata: {name: shop, uid: uid-shop}
-spec: {finalizers: [kubernetes]}
-status: {phase: Terminating, conditions: [{type: NamespaceContentRemaining, status: "True", reason: R, message: M}]}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: shops.acme.io, uid: uid-crd}
-spec:
-  group: acme.io
-  names: {kind: Shop, plural: shops}
-  conversion: {strategy: Webhook, webhook: {clientConfig: {url: "https://acme.io"}}}
-status: {conditions: [{type: Terminating, status: "True", reason: InstanceDeletionInProgress}]}
-"#;
+const OBJECTS: &str = include_str!("facts.yaml");
 
 fn id(snapshot: &Snapshot, uid: &str) -> ObjectId {
     snapshot.strings.find(uid).and_then(|uid| snapshot.by_uid(uid)).unwrap_or_else(|| panic!("{uid}"))
