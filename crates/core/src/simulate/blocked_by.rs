@@ -78,9 +78,7 @@ impl BlockedBy {
             BlockedBy::Finalizer(finalizer) => {
                 let evidence = controllers.get(object, self).and_then(|controller| match &controller.liveness {
                     Liveness::Away(words) | Liveness::Unknown(words) => Some(words.clone()),
-                    Liveness::Unread(words) if controller.name.is_some() => {
-                        Some(format!("whether it runs is not known, {words}"))
-                    }
+                    Liveness::Unread(words) if controller.name.is_some() => Some(words.clone()),
                     Liveness::Alive(_) if controller.runs() => Some(format!("{} runs", controller.told(snapshot)?)),
                     _ => None,
                 });
