@@ -213,3 +213,24 @@ fn the_same_step_is_told_once() {
     let ran = on(&objects, "explain ns/vault");
     assert!(ran.out.matches("kubectl get deployments.apps,statefulsets.apps").count() <= 1, "{ran}");
 }
+
+/// Workloads were in another group before 1.16.
+#[test]
+fn an_old_version_is_known_to_be_gone() {
+    let mut set = object(("apps/v1", "ReplicaSet"), "web-1", json!({}));
+    set["metadata"]["ownerReferences"] = owners(("extensions/v1beta1", "Deployment"), &["web"]);
+    let ran = pasted(&[set, object(("apps/v1", "Deployment"), "web", json!({}))], "doctor");
+    says(&ran, &["which exists as apps/v1", "Since Kubernetes 1.16, none does."]);
+}
+
+/// What has lost its claim and keeps its data can be claimed again.
+#[test]
+fn a_released_volume_that_is_kept_can_be_claimed_again() {
+    let of = |policy: &str| {
+        let volume = json!({"spec": {"persistentVolumeReclaimPolicy": policy, "claimRef": {"namespace": "vault",
+            "name": "data", "uid": "gone"}}, "status": {"phase": "Released"}});
+        pasted(&[cluster_scoped(("v1", "PersistentVolume"), "disk", volume)], "explain pv/disk")
+    };
+    says(&of("Retain"), &["its data is kept: another claim can have it once spec.claimRef is removed"]);
+    says_not(&of("Delete"), &["its data is kept"]);
+}

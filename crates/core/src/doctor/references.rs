@@ -478,6 +478,13 @@ fn served_as(case: &Case<'_>, reference: &Reference) -> Option<String> {
     Some(format!("{} {}", resource.api_version(), resource.kind))
 }
 
+/// Whether a reference names a workload as API servers before 1.16 did.
+fn is_no_longer_served(case: &Case<'_>, reference: &Reference) -> bool {
+    let text = |symbol| case.snapshot().text(symbol);
+    text(reference.api_version) == "extensions/v1beta1"
+        && matches!(text(reference.kind), "Deployment" | "ReplicaSet" | "DaemonSet")
+}
+
 /// What comes of it, and whether stored data is certainly lost with that.
 fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault]) -> (String, bool) {
     let mut loses = false;
@@ -486,8 +493,13 @@ fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fa
     let (they_stay, them) = (pick("It stays", "They stay"), pick("it", "them"));
     let consequence = match (code, becomes) {
         (Code::OwnerUnread, _) if faults.iter().all(|fault| exists_otherwise(case, fault)) => {
-            "Not verified: it is not known whether the API server serves the version that the reference names."
-                .to_owned()
+            let said =
+                |fault: &Fault| fault.references(case).all(|(_, reference, _)| is_no_longer_served(case, &reference));
+            let since = if faults.iter().all(said) { " Since Kubernetes 1.16, none does." } else { "" };
+            format!(
+                "Not verified: it is not known whether the API server serves the version that the reference \
+                 names.{since}"
+            )
         }
         (Code::OwnerUnread, _) => match unread_owners(case, faults).len() {
             1 => "Not verified: it is not known whether this owner exists.".to_owned(),
