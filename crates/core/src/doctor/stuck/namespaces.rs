@@ -204,8 +204,8 @@ fn guard_of(case: &Case<'_>, object: ObjectId) -> Option<&'static Guard> {
     }
 }
 
-/// Who removes a finalizer that a condition of a namespace names, whether that is a part of Kubernetes, and what it does
-/// before that which can't be undone: a sentence.
+/// Who removes a finalizer that a condition of a namespace names, whether that is a part of Kubernetes, and what it
+/// does before that which can't be undone: a sentence.
 type Remover = (&'static str, bool, Option<String>);
 
 /// Those that a table knows.

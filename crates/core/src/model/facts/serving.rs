@@ -82,11 +82,12 @@ impl Condition {
         names
     }
 
-    /// The finalizers that it says are left in a Namespace (`status_condition_utils.go`): `Some content in the namespace
-    /// has finalizers remaining: acme.io/a in 1 resource instances, acme.io/b in 2 resource instances`.
+    /// The finalizers that it says are left in a Namespace (`status_condition_utils.go`): `Some content in the
+    /// namespace has finalizers remaining: acme.io/a in 1 resource instances, acme.io/b in 2 resource instances`.
     pub fn remaining_finalizers(&self) -> Vec<&str> {
         let all = self.message.split_once("finalizers remaining: ").filter(|_| self.kind == FINALIZERS_REMAIN);
-        all.into_iter().flat_map(|(_, all)| all.split(", ")).filter_map(|one| Some(one.split_once(" in ")?.0)).collect()
+        let all = all.into_iter().flat_map(|(_, all)| all.split(", "));
+        all.filter_map(|one| Some(one.split_once(" in ")?.0)).collect()
     }
 
     /// The groups and versions that it says could not be discovered, as client-go words it: `unable to retrieve the
