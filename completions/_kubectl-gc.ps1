@@ -221,6 +221,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'No grace period: remove pods at once')
             [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Walk through it on the screen, as with tui')
             [CompletionResult]::new('--interactive', '--interactive', [CompletionResultType]::ParameterName, 'Walk through it on the screen, as with tui')
+            [CompletionResult]::new('--ignore-not-found', '--ignore-not-found', [CompletionResultType]::ParameterName, 'Ignore TARGETs that do not exist')
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print neither the titles of columns nor the first line of a text')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')

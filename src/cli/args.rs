@@ -206,6 +206,9 @@ pub struct PlanArgs {
         "grace_period", "now", "force", "keep", "deny", "deny_effect", "max", "fail_on", "assume", "output",
     ])]
     pub interactive: bool,
+    /// Ignore TARGETs that do not exist
+    #[arg(long, hide_short_help = true)]
+    pub ignore_not_found: bool,
     #[command(flatten)]
     pub assumed: AssumeArgs,
     #[command(flatten)]

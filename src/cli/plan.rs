@@ -45,7 +45,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     }
     let grace = grace_period(&args.grace)?;
     require_targets(args)?;
-    let (source, targets) = global.configuration(&args.targets)?;
+    let (source, targets) = global.configuration(&args.targets.to_be_deleted(args.ignore_not_found))?;
     let opening = global.opening(&source, &targets, ReadScope::Diagnosis)?;
     let asked = PlanOptions::of(opening.resources(), &args.keep.keep, &args.gates.named())?;
     let asked = asked.with_every_policy(global.printing.output == Some(Format::Html));
@@ -53,6 +53,9 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     let propagation = args.propagation.policy();
     let assume = args.assumed.assume;
     match session.targets.clone() {
+        Some(targets) if targets.is_empty() && global.printing.format().is_text() => {
+            Ok(Report::of("Nothing would be deleted: no such object exists.\n"))
+        }
         Some(targets) => {
             let request = Request { grace, ..Request::delete(targets, propagation) };
             let result = predict(&mut session, &request, assume, &asked)?;

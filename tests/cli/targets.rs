@@ -182,7 +182,15 @@ fn nothing_of_a_type_is_no_failure() {
     let document: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &document["kind"], err.as_str()), (0, &"Tree".into(), "No resources found in shop namespace.\n"));
     assert_eq!(ran("tree deploy/nothing -n shop").0, 1);
-    assert_eq!(ran("plan deploy -l app=nothing -n shop").0, 1, "whoever plans meant something");
+    // As kubectl delete.
+    let nothing = (0, "Nothing would be deleted: no such object exists.\n".to_owned(), String::new());
+    assert_eq!(ran("plan deploy -l app=nothing -n shop"), nothing);
+    assert_eq!(ran("plan deploy/nothing -n shop --ignore-not-found"), nothing);
+    assert_eq!(ran("plan deploy/nothing -n shop").0, 1);
+    assert_eq!(ran("plan deploy -l app=nothing -n shop -o name"), (0, String::new(), String::new()));
+    let (code, out, _) = ran("plan deploy -l app=nothing -n shop -o json --max=0");
+    let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &document["verdict"]["result"]), (0, &"nothing".into()), "{document:#}");
 }
 
 /// As in kubectl.

@@ -449,11 +449,7 @@ fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<(TargetConfig, Option
     if timeout.is_some() && !args.wait {
         return usage("--timeout sets how long to wait, and --wait=false means not to wait: use one of them");
     }
-    // As in kubectl: with --all or a selector, it is fine if no object matches.
-    let chooses = args.targets.all || args.targets.selector.is_some() || args.targets.field_selector.is_some();
-    let ignore_not_found = args.ignore_not_found || chooses;
-    let targets = TargetArgs { ignore_not_found, ..args.targets.clone() };
-    Ok((global.targets(&targets)?, timeout))
+    Ok((global.targets(&args.targets.to_be_deleted(args.ignore_not_found))?, timeout))
 }
 
 /// How to delete.

@@ -63,7 +63,7 @@ pub struct TargetArgs {
     /// In all namespaces
     #[arg(short = 'A', long, help_heading = "Targets")]
     pub all_namespaces: bool,
-    /// Whether to skip targets that do not exist; set by the flag of the one command that has it.
+    /// Whether to skip targets that do not exist; set by the flag of the commands that have it.
     #[arg(skip)]
     pub ignore_not_found: bool,
     /// Whether a TYPE alone means all of its objects; set by commands that only show them.
@@ -87,6 +87,12 @@ impl TargetArgs {
     pub fn to_be_shown(&self) -> Self {
         let by_type = self.selects() || matches!(self.targets.as_slice(), [one] if !one.contains('/'));
         TargetArgs { type_alone: true, ignore_not_found: by_type, ..self.clone() }
+    }
+
+    /// Like kubectl delete: with `--all` or a selector, it is fine if no object matches.
+    pub fn to_be_deleted(&self, ignore_not_found: bool) -> Self {
+        let chooses = self.all || self.selector.is_some() || self.field_selector.is_some();
+        TargetArgs { ignore_not_found: ignore_not_found || chooses, ..self.clone() }
     }
 
     /// Whether manifests name the objects.
