@@ -97,7 +97,7 @@ struct RestoreReport<'a> {
 
 impl View<Restore> for RestoreReport<'_> {
     /// Shows what would be done, if the user has to confirm.
-    fn show(&mut self, restore: &Restore, foreseen: &Vec<Restored>, _again: bool) -> Result<(), OperationError> {
+    fn show(&mut self, restore: &Restore, foreseen: &Vec<Restored>, _: Option<&()>) -> Result<(), OperationError> {
         if self.args.consent.yes || restore.is_settled(foreseen) {
             return Ok(());
         }

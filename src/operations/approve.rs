@@ -14,12 +14,16 @@ use gc_core::{
     model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
     plan::{Consent, Outcome, OutcomeKind, Plan},
     simulate::{State, Uncertainty},
+    wording::some_of,
 };
 
 use super::{LiveSession, OperationError, error::missed};
 
 /// How often a plan may change while the user looks at it.
 pub const ROUNDS: usize = 20;
+
+/// At most so many objects are named of those that a plan tells differently than before.
+const NAMED: usize = 3;
 
 /// A change that a user is asked to approve.
 pub trait Proposal {
@@ -97,11 +101,11 @@ pub trait World {
 
 /// Shows plans and asks about them.
 pub trait View<P: Proposal> {
-    /// Shows a plan; `again` if another one was shown before.
+    /// Shows a plan, and what has changed since the one that was shown `before`.
     ///
     /// # Errors
     /// Output errors.
-    fn show(&mut self, proposal: &P, plan: &P::Plan, again: bool) -> Result<(), OperationError>;
+    fn show(&mut self, proposal: &P, plan: &P::Plan, before: Option<&P::Fingerprint>) -> Result<(), OperationError>;
 
     fn question(&self, proposal: &P, plan: &P::Plan) -> Question;
 }
@@ -154,7 +158,7 @@ pub fn approve<P: Proposal>(
         let Some(plan) = proposal.plan(notes)? else { return Ok(Approval::Gone { shown: shown.is_some() }) };
         let fingerprint = proposal.fingerprint(&plan);
         if shown.as_ref() != Some(&fingerprint) {
-            view.show(proposal, &plan, shown.is_some())?;
+            view.show(proposal, &plan, shown.as_ref())?;
             // The yes was for the plan that was shown before.
             agreed = policy.yes;
             shown = Some(fingerprint);
@@ -286,6 +290,8 @@ pub struct PlanFingerprint {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct End {
+    /// The object's name: it belongs to the uid.
+    name: String,
     kind: OutcomeKind,
     state: Option<State>,
     uncertain: Option<Uncertainty>,
@@ -298,10 +304,9 @@ impl PlanFingerprint {
         let uid = |object: ObjectId| snapshot.text(snapshot.object(object).uid).to_owned();
         let end = |outcome: &Outcome| {
             let otherwise = outcome.alternatives.iter().map(|other| (other.kind, other.state)).collect();
-            (
-                uid(outcome.object),
-                End { kind: outcome.kind, state: outcome.state, uncertain: outcome.uncertain, otherwise },
-            )
+            let name = snapshot.short_name(outcome.object);
+            let Outcome { kind, state, uncertain, .. } = *outcome;
+            (uid(outcome.object), End { name, kind, state, uncertain, otherwise })
         };
         PlanFingerprint {
             ends: plan.outcomes.iter().map(end).collect(),
@@ -313,6 +318,31 @@ impl PlanFingerprint {
                 Consent::Number(number) => Some(number.to_string()),
                 Consent::Name(object) => Some(uid(object)),
             },
+        }
+    }
+
+    /// That the plan is another one than that which was shown before, and which objects' outcomes differ.
+    pub fn changed_since(&self, before: &Self) -> String {
+        let effects = |of: &Self, uid: &str| -> Vec<EffectKind> {
+            of.effects.iter().filter(|(object, _)| object == uid).map(|(_, kind)| *kind).collect()
+        };
+        let (mut new, mut other) = (Vec::new(), Vec::new());
+        for (uid, end) in &self.ends {
+            match before.ends.get(uid) {
+                None => new.push(&end.name),
+                Some(was) if was == end && before.then.get(uid) == self.then.get(uid) => {
+                    other.extend((effects(before, uid) != effects(self, uid)).then_some(&end.name));
+                }
+                Some(_) => other.push(&end.name),
+            }
+        }
+        let gone = before.ends.iter().filter(|(uid, _)| !self.ends.contains_key(*uid)).map(|(_, end)| &end.name);
+        let all = [("new", new), ("no longer", gone.collect()), ("otherwise", other)];
+        let told = all.iter().filter(|(_, names)| !names.is_empty());
+        let told: Vec<String> = told.map(|(what, names)| format!("{what}: {}", some_of(names, NAMED))).collect();
+        match told.is_empty() {
+            true => "The cluster has changed: this is the new plan.".to_owned(),
+            false => format!("The cluster has changed ({}): this is the new plan.", told.join("; ")),
         }
     }
 }

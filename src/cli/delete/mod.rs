@@ -13,7 +13,7 @@ use clap::Args;
 use crate::{
     operations::{
         OperationError, TargetConfig,
-        approve::{Approval, OnMissed, Policy, Proposal as _, Question, Terminal as _, View, approve},
+        approve::{Approval, OnMissed, PlanFingerprint, Policy, Proposal as _, Question, Terminal as _, View, approve},
         archive::Archiving,
         delete::{CarryOut, Delete, DeleteConfig, DeletePlan, DependentsTried, HeldTarget, HoldConfig, Objection},
         predict::PlanResult,
@@ -24,6 +24,7 @@ use crate::{
     },
     render::{
         deletion::DeletionView,
+        escape::visible,
         header::header,
         plan::{PlanView, VerdictJson},
         words::plural,
@@ -143,9 +144,15 @@ struct DeleteReport<'a> {
 
 impl View<Delete> for DeleteReport<'_> {
     /// Shows the plan, if the output is text or the user has to confirm.
-    fn show(&mut self, delete: &Delete, plan: &DeletePlan, again: bool) -> Result<(), OperationError> {
-        let again = if again { " The cluster has changed: this is the new plan." } else { "" };
-        let print = |printer: &Printer| self.describe(delete, &plan.result, printer, again);
+    fn show(
+        &mut self,
+        delete: &Delete,
+        plan: &DeletePlan,
+        before: Option<&PlanFingerprint>,
+    ) -> Result<(), OperationError> {
+        let again = before.map(|before| format!(" {}", visible(&delete.fingerprint(plan).changed_since(before))));
+        let again = again.unwrap_or_default();
+        let print = |printer: &Printer| self.describe(delete, &plan.result, printer, &again);
         show_before(self.printer(), self.args.consent.yes, print)
     }
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     operations::{
         OperationError, ReadScope, Session,
-        approve::{Approval, OnMissed, Policy, Question, View, approve},
+        approve::{Approval, OnMissed, PlanFingerprint, Policy, Proposal as _, Question, View, approve},
         live::{SweepLoad, SweepResult},
         sweep::{SweepPass, SweepPlan, SweepRules, limit, refusal},
         targets::TargetArgs,
@@ -23,6 +23,7 @@ use crate::{
     },
     render::{
         deletion::DeletionView,
+        escape::visible,
         header::header,
         output::{Output, TextOptions},
         picture::{Picture, PictureOptions},
@@ -311,8 +312,14 @@ impl Output for PassDocument {
 }
 
 impl View<SweepPass> for PassReport<'_> {
-    fn show(&mut self, pass: &SweepPass, plan: &SweepPlan, again: bool) -> Result<(), OperationError> {
-        let again = if again { " The cluster has changed: this is the new plan." } else { "" };
+    fn show(
+        &mut self,
+        pass: &SweepPass,
+        plan: &SweepPlan,
+        before: Option<&PlanFingerprint>,
+    ) -> Result<(), OperationError> {
+        let again = before.map(|before| format!(" {}", visible(&pass.fingerprint(plan).changed_since(before))));
+        let again = again.unwrap_or_default();
         let namespace = pass.session.namespace_of_targets();
         let snapshot = &pass.session.snapshot;
         let graph = pass.rules.graph(snapshot);

@@ -97,8 +97,8 @@ struct User {
 }
 
 impl View<Fake> for User {
-    fn show(&mut self, _: &Fake, plan: &&'static str, again: bool) -> Result<(), OperationError> {
-        self.log.borrow_mut().push(format!("show {plan}{}", if again { " again" } else { "" }));
+    fn show(&mut self, _: &Fake, plan: &&'static str, before: Option<&&'static str>) -> Result<(), OperationError> {
+        self.log.borrow_mut().push(format!("show {plan}{}", if before.is_some() { " again" } else { "" }));
         Ok(())
     }
 

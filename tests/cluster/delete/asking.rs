@@ -94,7 +94,7 @@ fn what_changes_meanwhile_is_asked_about_again() {
     terminal.shows("Delete 2 objects?");
     watches.have_brought(&family.dependent("latecomer"));
     terminal.types("y");
-    terminal.shows("The cluster has changed: this is the new plan.");
+    terminal.shows("The cluster has changed (new: ConfigMap/latecomer");
     terminal.shows("Delete 3 objects?");
     assert_eq!(family.there().len(), 3);
     let (code, shown) = terminal.answered("y");

@@ -74,7 +74,7 @@ fn what_comes_out_otherwise_is_told() {
     let leaf = format!("/api/v1/namespaces/{}/configmaps/leaf-0", family.namespace);
     watches.have_brought(&family.cluster.patch(&leaf, &json!({"metadata": {"finalizers": ["acme.io/late"]}})));
     terminal.types("y");
-    terminal.shows("The cluster has changed: this is the new plan.");
+    terminal.shows("The cluster has changed (otherwise: ");
     terminal.shows("STUCK");
     let (code, shown) = terminal.answered("leaf-0");
     assert_eq!(code, Some(2), "{shown}");

@@ -154,7 +154,7 @@ fn what_comes_without_watches_is_asked_about_again() {
     let leaving = trial.cluster.get(&chain.goes[3]).expect("it is there");
     let late = trial.cluster.path_of(&trial.widget("late").blocking(&leaving).create());
     terminal.types("y");
-    terminal.shows("The cluster has changed: this is the new plan.");
+    terminal.shows("The cluster has changed (new: Widget/late");
     terminal.shows("Sweep 8 objects? [y/N]");
     let (code, shown) = terminal.answered("y");
     assert_eq!(code, Some(0), "{shown}");

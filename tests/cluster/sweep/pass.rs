@@ -179,7 +179,7 @@ fn what_changes_meanwhile_is_asked_about_again() {
     let lost = trial.config_map("lost-1").owned_by(&trial.gone("gone-too")).create();
     watches.have_brought(&lost);
     terminal.types("y");
-    terminal.shows("The cluster has changed: this is the new plan.");
+    terminal.shows("The cluster has changed (new: ConfigMap/lost-1");
     terminal.shows("Sweep 2 objects? [y/N]");
     assert_eq!(there(&trial), ["lost-0", "lost-1", "owner"]);
     // Give one of them an owner that exists.
