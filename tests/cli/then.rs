@@ -161,7 +161,10 @@ fn what_may_never_be_deleted_any_more_is_told() {
     }
     // Both go: which goes first is not known, and one order works.
     let ran = planned("ns/ops ns/db --assume-complete", OPERATOR);
-    assert!(ran.out.contains("kubectl gc delete pgclusters.acme.io/orders --archive=orders.yaml -n db"), "{ran}");
+    assert!(
+        ran.out.contains("kubectl gc delete pgclusters.acme.io/orders --archive=pgcluster-orders-db.yaml -n db"),
+        "{ran}"
+    );
 }
 
 /// Somebody's entry in `spec.finalizers` is removed, too, in the second end.

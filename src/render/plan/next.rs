@@ -35,6 +35,9 @@ const MOST_TARGETS: usize = 5;
 /// At most this many objects are changed or deleted with one command.
 const IN_A_COMMAND: usize = 50;
 
+/// The longest name of a proposed archive, without its ending: file systems allow 255 bytes.
+const LONGEST_NAME: usize = 200;
+
 /// A step of what to do now.
 #[derive(Debug, Serialize)]
 pub(super) struct StepJson {
@@ -802,9 +805,12 @@ fn is_saved(view: &PlanView<'_>) -> bool {
     saved_in_vain(view).is_some() || counts.data_lost + counts.external > 0
 }
 
-/// The flag that writes an archive, called after an object.
+/// The flag that writes an archive, called after an object and its place: others may have its name.
 fn archive_of(view: &PlanView<'_>, object: ObjectId) -> String {
-    format!("--archive={}.yaml", view.snapshot.name(object))
+    let (kind, name) = (view.snapshot.resource(object).kind.to_lowercase(), view.snapshot.name(object));
+    let parts = [&kind, name, view.snapshot.namespace(object)].into_iter().filter(|part| !part.is_empty());
+    let called: String = parts.collect::<Vec<_>>().join("-").chars().take(LONGEST_NAME).collect();
+    format!("--archive={called}.yaml")
 }
 
 /// A command of this plugin about objects, if one namespace has them all, and there are not too many.
