@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{LOCKER, joined, object, on, owners, says, says_not},
+    agree::{LOCKER, joined, object, on, owners, running, says, says_not},
     field::{at_ten, namespace},
     run::{Ran, run_with},
 };
@@ -233,4 +233,20 @@ fn a_released_volume_that_is_kept_can_be_claimed_again() {
     };
     says(&of("Retain"), &["its data is kept: another claim can have it once spec.claimRef is removed"]);
     says_not(&of("Delete"), &["its data is kept"]);
+}
+
+/// What a controller can't delete may be kept: a person decides that.
+#[test]
+fn what_a_controller_fails_to_delete_can_be_kept() {
+    let held = json!({"deletionTimestamp": "2026-03-01T08:00:00Z", "finalizers":
+        ["finalizers.s3.services.k8s.aws/Bucket"], "spec": {"name": "logs"},
+        "status": {"conditions": [{"type": "ACK.Recoverable",
+        "status": "True", "reason": "BucketNotEmpty", "message": "The bucket is not empty.",
+        "lastTransitionTime": "2026-03-01T09:00:00Z"}]}});
+    let bucket = object(("s3.services.k8s.aws/v1alpha1", "Bucket"), "logs", held);
+    let objects = [bucket, running("ack-s3-controller"), at_ten()];
+    let ran = pasted(&objects, "doctor");
+    says(&ran, &["Next  keep what its controller deletes with it: the finalizer then goes without that", "retain"]);
+    let script = pasted(&objects, "doctor -o remedies");
+    says(&script, &["This needs a decision first"]);
 }

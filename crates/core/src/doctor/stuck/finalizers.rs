@@ -660,7 +660,12 @@ fn remedies(
         };
         let them = if fires.are_objects || objects.len() > 1 { "them" } else { "it" };
         let keep = keep.iter().chain(then_start).cloned();
-        let what = format!("keep {outside}{then}{removes} the finalizer without deleting {them}");
+        let what = match code {
+            Code::SlowFinalizer => {
+                "keep what its controller deletes with it: the finalizer then goes without that".to_owned()
+            }
+            _ => format!("keep {outside}{then}{removes} the finalizer without deleting {them}"),
+        };
         remedies.push(Step::Heal.by(what, keep).deciding(code == Code::SlowFinalizer));
     }
     let spared = sparing(case, &fires.inside, objects);
