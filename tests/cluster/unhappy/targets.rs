@@ -6,12 +6,11 @@ use super::{ends_with, family, refused};
 fn what_is_mistyped_is_answered_with_what_there_is() {
     let (trial, _) = family("mistyped");
     let namespace = format!("in namespace {:?}", trial.namespace);
-    let cases: [(&[&str], &[&str]); 6] = [
+    let cases: [(&[&str], &[&str]); 5] = [
         (&["deploiments/web"], &["no resource type \"deploiments\"", "did you mean deployments?"]),
         (&["widget/owners"], &["widgets.gc.test \"owners\" not found", &namespace, "did you mean owner?"]),
         (&["configmap/nothing-like-it"], &["configmaps \"nothing-like-it\" not found", &namespace]),
         (&["widget"], &["\"widget\" is not enough: write TYPE", "--all"]),
-        (&["widget", "-l", "app=web"], &["no widgets.gc.test", "match -l app=web"]),
         (&["widget/owner/more"], &["more than one slash"]),
     ];
     for command in ["tree", "plan"] {
@@ -22,6 +21,9 @@ fn what_is_mistyped_is_answered_with_what_there_is() {
             refused(&ran, words);
         }
     }
+    // As with kubectl delete, a selector may match nothing.
+    let ran = trial.cluster.gc(&["plan", "-n", &trial.namespace, "widget", "-l", "app=web"]);
+    ends_with(0, &ran, &["Nothing would be deleted"]);
 }
 
 #[test]

@@ -243,8 +243,8 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     }
 }
 
-/// How many seconds a pod may take to end, and when that is over, in Unix seconds, where a person would not wait for it:
-/// the deletionTimestamp of a pod is the end of its grace period.
+/// How many seconds a pod may take to end, and when that is over, in Unix seconds, if that is longer than people wait.
+/// The deletionTimestamp of a pod is the end of its grace period.
 fn long_grace(case: &Case<'_>, pod: ObjectId) -> Option<(i64, i64)> {
     const LONG: i64 = 10 * 60;
     let object = case.snapshot().object(pod);
