@@ -71,7 +71,7 @@ pub(crate) enum ManagerDoubt {
 }
 
 /// An upgrade of the control plane may keep a controller manager from renewing its Lease for so many seconds.
-const BACK_WITHIN: i64 = 300;
+pub(super) const BACK_WITHIN: i64 = 300;
 
 impl ManagerDoubt {
     /// Whether a manager that seems to be away may only be restarting: nobody knows whether it stays away.

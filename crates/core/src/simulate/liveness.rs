@@ -12,7 +12,7 @@ use crate::{
 
 use super::{
     context::SimContext,
-    doubt::{ACTS_WITHIN, COLLECTORS_RIGHTS, ManagerDoubt},
+    doubt::{ACTS_WITHIN, BACK_WITHIN, COLLECTORS_RIGHTS, ManagerDoubt},
     state::Liveness,
     turns::overdue_turn,
 };
@@ -51,11 +51,11 @@ pub(crate) fn of_lease(context: &SimContext<'_>, lease: ObjectId, now: Option<i6
 }
 
 /// Whether the leader of the controller managers has not renewed its Lease just now, as it does every two seconds
-/// (`--leader-elect-retry-period`): another may take over, and then read everything first.
+/// (`--leader-elect-retry-period`), but did minutes ago: another may take over, and then read everything first.
 pub(crate) fn may_be_taken_over(context: &SimContext<'_>, now: Option<i64>) -> bool {
     let facts = context.lease_of_manager().and_then(|lease| context.snapshot.facts.lease(lease));
     let seen = facts.and_then(|facts| facts.seen.or(now).zip(facts.renewed));
-    seen.is_some_and(|(seen, renewed)| seen - renewed > RENEWED_WITHIN)
+    seen.is_some_and(|(seen, renewed)| (RENEWED_WITHIN + 1..=BACK_WITHIN).contains(&(seen - renewed)))
 }
 
 /// The controller manager, by the Lease of its leader. Without leader election, nobody renews one that is left.

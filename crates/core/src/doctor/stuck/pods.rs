@@ -158,7 +158,8 @@ pub(super) fn look(case: &Case<'_>, node: &str, what: &str) -> Option<Remedy> {
 /// Says of a Node that it is shut down for good: the pod garbage collector then deletes its Terminating pods, and their
 /// volumes are detached (R9.7).
 fn give_up(case: &Case<'_>, node: &str) -> Option<Remedy> {
-    let taint = case.kubectl.verb("taint").object("nodes", "", node).filter(|_| !node.is_empty())?;
+    // Unlike other commands, this one takes no TYPE/NAME.
+    let taint = Some(case.kubectl.verb("taint").args(["nodes", node])).filter(|_| !node.is_empty())?;
     let what = "if the node is shut down and stays so, say it: its pods are then deleted, and their volumes detached";
     let taint = taint.arg("node.kubernetes.io/out-of-service=nodeshutdown:NoExecute");
     Some(Step::GiveUp.by(what, [taint]).deciding(true))
