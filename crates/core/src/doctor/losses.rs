@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     model::{ObjectId, effects::EffectKind},
-    plan::effects_of,
+    plan::{OutsideEffect, effects_of},
 };
 
 use super::{
@@ -74,8 +74,8 @@ pub(super) struct Losses {
     objects: BTreeSet<ObjectId>,
     /// Their volumes.
     volumes: BTreeSet<ObjectId>,
-    /// Whether it isn't known of all that their data is lost.
-    is_doubted: bool,
+    /// Those of which it isn't known that their data is lost.
+    doubted: BTreeSet<ObjectId>,
 }
 
 impl Losses {
@@ -93,14 +93,28 @@ impl Losses {
         if objects.is_empty() {
             return losses;
         }
-        let effects = effects_of(case.stage, &objects);
-        for effect in effects.into_iter().filter(|effect| effect.may_be(EffectKind::DataLost)) {
-            losses.objects.insert(effect.object);
-            losses.is_doubted |= effect.kind != EffectKind::DataLost;
-            let holders = effect.related.into_iter().chain([effect.object]);
-            losses.volumes.extend(holders.filter(|id| case.commands().holds_data(*id)));
-        }
+        losses.extend(case, effects_of(case.stage, &objects));
         losses
+    }
+
+    /// Adds the data that is lost by some effects, the worst first, or may be.
+    fn extend(&mut self, case: &Case<'_>, effects: impl IntoIterator<Item = OutsideEffect>) {
+        for effect in effects.into_iter().filter(|effect| effect.may_be(EffectKind::DataLost)) {
+            if self.objects.insert(effect.object) && effect.kind != EffectKind::DataLost {
+                self.doubted.insert(effect.object);
+            }
+            let holders = effect.related.into_iter().chain([effect.object]);
+            self.volumes.extend(holders.filter(|id| case.commands().holds_data(*id)));
+        }
+    }
+
+    /// Adds the data of other volumes that may be lost by effects of which no more is known.
+    pub(super) fn extend_by_unknown(&mut self, case: &Case<'_>, effects: Vec<OutsideEffect>) {
+        let is_new = |effect: &OutsideEffect| {
+            effect.related.is_empty() || effect.related.iter().any(|volume| !self.volumes.contains(volume))
+        };
+        let new: Vec<OutsideEffect> = effects.into_iter().filter(is_new).collect();
+        self.extend(case, new);
     }
 
     /// Objects whose data is lost, or may be.
@@ -114,15 +128,16 @@ impl Losses {
 
     /// A sentence, with a space before it; empty if nothing is lost. `is_certain`: whether they are surely deleted.
     pub(super) fn told(&self, case: &Case<'_>, is_certain: bool) -> String {
-        let objects: Vec<ObjectId> = self.objects.iter().copied().collect();
-        let lose = match (objects.len(), is_certain && !self.is_doubted) {
-            (0, _) => return String::new(),
-            (1, true) => "loses its data",
-            (1, false) => "may lose its data",
-            (_, true) => "lose their data",
-            (_, false) => "may lose their data",
+        let is_sure = |id: &ObjectId| is_certain && !self.doubted.contains(id);
+        let (sure, perhaps): (Vec<ObjectId>, Vec<ObjectId>) = self.objects.iter().copied().partition(is_sure);
+        let lose = |objects: &[ObjectId], one: &str, many: &str| {
+            let lose = if objects.len() == 1 { one } else { many };
+            (!objects.is_empty()).then(|| format!("{} {lose}", case.names(objects, None)))
         };
-        format!(" DATA LOSS: {} {lose}.", case.names(&objects, None))
+        let sure = lose(&sure, "loses its data", "lose their data");
+        let perhaps = lose(&perhaps, "may lose its data", "may lose their data");
+        let all: Vec<String> = sure.into_iter().chain(perhaps).collect();
+        if all.is_empty() { String::new() } else { format!(" DATA LOSS: {}.", all.join("; ")) }
     }
 
     /// What keeps the data of the volumes, to be done before anything is deleted; `None` if there are none.

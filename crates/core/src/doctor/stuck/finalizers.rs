@@ -452,7 +452,8 @@ struct Fires {
     are_objects: bool,
     /// Objects that the collector then deletes, in addition to the blocked ones.
     inside: Vec<ObjectId>,
-    /// The data that goes with these, and with blocked claims, whoever removes the finalizer.
+    /// The data that goes with these, and with blocked claims, whoever removes the finalizer; and beside something
+    /// else, what a controller may delete of which nobody knows what it does.
     losses: Losses,
 }
 
@@ -468,6 +469,8 @@ impl Fires {
         let mut outside: BTreeMap<String, FxHashSet<ObjectId>> = BTreeMap::new();
         let mut are_objects = true;
         let is_outside = |effect: &OutsideEffect| effect.severity() == Severity::Error && !is_claim(&effect.object);
+        let is_unknown = |effect: &&OutsideEffect| effect.kind == EffectKind::Unknown && !is_claim(&effect.object);
+        let unknown: Vec<OutsideEffect> = effects.iter().filter(is_unknown).cloned().collect();
         for effect in effects.into_iter().filter(is_outside) {
             are_objects &= effect.kind == EffectKind::ObjectsDeleted;
             outside.entry(effect.message.into_owned()).or_default().insert(effect.object);
@@ -484,9 +487,12 @@ impl Fires {
         // What the controller deletes itself, and what goes with that.
         let below = case.goes_below_later(held);
         let going = inside.iter().copied().chain(claims()).chain(below);
-        let losses = Losses::of(case, going);
         let outside = outside.into_iter().map(|(words, objects)| (words, objects.len())).collect();
-        Fires { losses, outside, are_objects, inside }
+        let mut fires = Fires { losses: Losses::of(case, going), outside, are_objects, inside };
+        if !fires.is_nothing() {
+            fires.losses.extend_by_unknown(case, unknown);
+        }
+        fires
     }
 
     fn is_nothing(&self) -> bool {
