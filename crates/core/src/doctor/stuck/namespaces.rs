@@ -10,7 +10,7 @@ use crate::{
     doctor::{
         Code, Finding, Remedy, Step,
         apis::{convert, unregister},
-        case::{Case, FindingsBuilder},
+        case::{Case, FindingsBuilder, sorted},
         code::Trait,
         collector::start_manager,
     },
@@ -20,7 +20,11 @@ use crate::{
         facts::Condition,
     },
     server::OwnDelete,
-    simulate::{BlockedBy, State, foreign_spec_finalizers},
+    simulate::{
+        BlockedBy, State,
+        controllers::{held_by_these, is_workload},
+        foreign_spec_finalizers,
+    },
     wording::{all_of, each_once},
 };
 
@@ -230,6 +234,32 @@ fn removers(said: &[&Condition]) -> Vec<Remover> {
     said.iter().flat_map(|condition| condition.remaining_finalizers()).filter_map(remover).collect()
 }
 
+/// The Terminating objects outside of a namespace whose finalizers only workloads in it remove, or may remove, and a
+/// sentence about them.
+fn waiting_for_workloads(case: &Case<'_>, id: ObjectId, live: &[ObjectId]) -> Option<(Vec<ObjectId>, String)> {
+    let snapshot = case.snapshot();
+    let workloads = live.iter().copied().filter(|id| is_workload(case.stage, *id)).collect::<Vec<_>>();
+    if workloads.is_empty() {
+        return None;
+    }
+    let is_outside = |held: ObjectId| {
+        let object = snapshot.object(held);
+        object.terminating() && held != id && snapshot.text(object.namespace) != snapshot.name(id)
+    };
+    let mut held = held_by_these(case.stage, &workloads);
+    held.retain(|(held, ..)| is_outside(*held));
+    let is_known = held.iter().any(|(_, _, controller)| controller.may_be.is_empty());
+    let by = sorted(held.iter().flat_map(|(_, _, it)| it.acting().iter().chain(&it.idle)).copied());
+    let waiting = sorted(held.iter().map(|(held, ..)| *held));
+    let one = waiting.len() == 1;
+    let (wait, its) = (if one { "waits" } else { "wait" }, if one { "its finalizer" } else { "their finalizers" });
+    let goes = if by.len() == 1 { "that goes" } else { "these go" };
+    let (named, by) = (case.names(&waiting, Some(id)), case.names(&by, Some(id)));
+    let wait = if is_known { wait } else { "may wait" };
+    let words = format!(" {named} {wait} for {by}: once {goes}, nobody removes {its}.");
+    (!waiting.is_empty()).then_some((waiting, words))
+}
+
 /// A namespace that no other finding explains.
 fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let snapshot = case.snapshot();
@@ -318,6 +348,8 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
             .to_owned()
     };
     let live: Vec<ObjectId> = content.iter().copied().filter(|id| !snapshot.object(*id).terminating()).collect();
+    let abandoned = waiting_for_workloads(case, id, &live);
+    message.extend(abandoned.iter().map(|(_, words)| words.as_str()));
     let delete = case.commands().delete(&live, "background", &[]);
     let mut remedies = Vec::new();
     if is_away {
@@ -350,6 +382,11 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let lift = guarded.iter().filter_map(|(id, guard)| case.commands().lift(*id, guard));
     let lift = Step::GiveUp.by("take the protection away, which somebody set on purpose", lift);
     remedies.push(lift.deciding(true));
+    if let Some((waiting, _)) = &abandoned {
+        let look = waiting.iter().take(NAMED_APIS).filter_map(|id| case.commands().about("describe", *id));
+        let what = format!("see why {} did not go: nobody lets that go afterwards", case.names(waiting, Some(id)));
+        remedies.push(Step::Look.by(what, look).before_others());
+    }
     let what = if fails("") {
         "delete the remaining objects in it, as the namespace controller would: the answers say what is wrong"
     } else {
@@ -365,7 +402,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         remedies.push(force(case, &hung));
     } else if !live.is_empty() && !is_away && !is_awaited {
         // Nobody else removes its own entry in spec.finalizers.
-        remedies.push(Step::GiveUp.by(what, delete));
+        remedies.push(Step::GiveUp.by(what, delete).deciding(abandoned.is_some()));
     }
     remedies.push(Step::Look.by("see what is left in it", show_remaining(case, id, &said)));
     let others = names(&|(_, is_own, _)| !is_own);
