@@ -106,7 +106,11 @@ fn what_pods_name_is_needed_to_start_them() {
     let shop = SHOP.replacen(template, &format!("template: {{spec: {{{spec}}}}}"), 1) + &all;
     let says = "Deployment/web -n shop: names what goes in this delete: pods that run go on, and without that, no \
                 other pod of it can start";
+    let without_account = "Deployment/web -n shop: runs as a ServiceAccount that goes in this delete: the API server \
+                           refuses its tokens from then on, also those of pods that run, and no other pod can start \
+                           with it";
     for target in ["secret/keys", "cm/part", "cm/env", "secret/one", "sa/web", "pc/high", "runtimeclass/kata"] {
+        let says = if target == "sa/web" { without_account } else { says };
         let ran = plan(&format!("{target} -n shop"), &shop);
         assert!(ran.out.replace("Deployment/web:", "Deployment/web -n shop:").contains(says), "{target}: {ran}");
     }

@@ -212,7 +212,7 @@ fn bare(view: &PlanView<'_>, object: ObjectId) -> String {
 pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
     let several = view.plan.request.targets.len() > 1;
     // Notes on what is no target, often many of a kind.
-    const OF_OTHERS: [NoteKind; 9] = [
+    const OF_OTHERS: [NoteKind; 10] = [
         NoteKind::DoubtedPath,
         NoteKind::LeftBehind,
         NoteKind::Abandoned,
@@ -220,6 +220,7 @@ pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
         NoteKind::WithoutRights,
         NoteKind::WithoutNeeded,
         NoteKind::PolicyLapses,
+        NoteKind::LosesAccount,
         NoteKind::StartsNoMore,
         NoteKind::StaysTerminating,
     ];

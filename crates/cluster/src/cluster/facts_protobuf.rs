@@ -11,8 +11,9 @@ use super::{
     protobuf::{all, at, number, text_at},
 };
 
-/// Reads a Pod's facts; `name` is its own name. PodSpec: volumes 1, terminationGracePeriodSeconds 4, nodeName 10.
-/// Volume: name 1, volumeSource 2 { persistentVolumeClaim 10 { claimName 1 }, ephemeral 29 }. PodStatus: phase 1.
+/// Reads a Pod's facts; `name` is its own name. PodSpec: volumes 1, terminationGracePeriodSeconds 4,
+/// serviceAccountName 8, nodeName 10. Volume: name 1, volumeSource 2 { persistentVolumeClaim 10 { claimName 1 },
+/// ephemeral 29 }. PodStatus: phase 1.
 pub(super) fn read_facts(name: &str, object: &[u8]) -> Result<Option<Fact>, Malformed> {
     // Metadata 1, spec 2 and status 3.
     let Some(spec) = at(object, &[2])? else { return Ok(None) };
@@ -30,6 +31,7 @@ pub(super) fn read_facts(name: &str, object: &[u8]) -> Result<Option<Fact>, Malf
         node: said(spec, &[10])?,
         phase: said(status, &[1])?,
         grace: number(spec, 4)?,
+        account: said(spec, &[8])?.filter(|name| name != "default"),
         claims,
         not_ready: not_ready(status)?.map(Box::new),
         deletion_cost: annotation(object, PodFacts::DELETION_COST)?.and_then(|it| it.parse().ok()).unwrap_or_default(),
@@ -98,6 +100,7 @@ mod tests {
             bytes(1, &config),
             bytes(2, b"containers, not looked into"),
             varint(4, 30),
+            bytes(8, b"robot"),
             bytes(10, b"node-1"),
         ]);
         let ready = [bytes(1, b"Ready"), bytes(2, b"False"), bytes(4, &varint(1, 1_769_846_401))].concat();
@@ -110,7 +113,7 @@ mod tests {
         let object = message(&[bytes(1, &metadata), bytes(2, &spec), bytes(3, &status)]);
         let json = serde_json::json!({"metadata": {"name": "web",
                 "annotations": {"acme.io/x": "7", (PodFacts::DELETION_COST): "-5"}},
-            "spec": {"nodeName": "node-1", "terminationGracePeriodSeconds": 30, "volumes": [
+            "spec": {"nodeName": "node-1", "serviceAccountName": "robot", "terminationGracePeriodSeconds": 30, "volumes": [
                 {"name": "data", "persistentVolumeClaim": {"claimName": "claim", "readOnly": false}},
                 {"name": "scratch", "ephemeral": {}}, {"name": "config", "configMap": {}}]},
             "status": {"phase": "Running",

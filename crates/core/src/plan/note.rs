@@ -54,6 +54,9 @@ pub enum NoteKind {
     PolicyLapses,
     /// The pods of a workload or CronJob name what goes: they run on, and no other can be started (R9.50).
     StartsNoMore,
+    /// The ServiceAccount of a pod, or of a workload's or CronJob's pods, goes: its tokens are refused at once, and no
+    /// other pod can be started with it (R9.50).
+    LosesAccount,
     /// A dependent of what goes that was Terminating before, and stays so, with or without this delete.
     StaysTerminating,
 }
@@ -125,6 +128,11 @@ impl NoteKind {
             }
             NoteKind::StartsNoMore => {
                 "names what goes in this delete: pods that run go on, and without that, no other pod of it can start"
+                    .to_owned()
+            }
+            NoteKind::LosesAccount => {
+                "runs as a ServiceAccount that goes in this delete: the API server refuses its tokens from then on, \
+                 also those of pods that run, and no other pod can start with it"
                     .to_owned()
             }
             NoteKind::StaysTerminating => {

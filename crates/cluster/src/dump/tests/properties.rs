@@ -220,9 +220,11 @@ fn setter() -> impl Strategy<Value = facts::Setter> {
 
 fn fact() -> impl Strategy<Value = Fact> {
     prop_oneof![
-        (option::of(short()), any::<Option<i64>>(), vec(short(), 0..2)).prop_map(|(node, grace, claims)| Fact::Pod(
-            facts::PodFacts { node, grace, claims, ..facts::PodFacts::default() }
-        )),
+        (option::of(short()), any::<Option<i64>>(), vec(short(), 0..2), option::of(short())).prop_map(
+            |(node, grace, claims, account)| {
+                Fact::Pod(facts::PodFacts { node, grace, claims, account, ..facts::PodFacts::default() })
+            }
+        ),
         (option::of(short()), option::of(short()), option::of(short())).prop_map(
             |(volume, attributes_class, filled_from)| {
                 let modified_between = attributes_class.iter().cloned().collect();

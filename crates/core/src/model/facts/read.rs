@@ -91,7 +91,7 @@ pub fn holds_facts(key: &str) -> Option<&'static str> {
 pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &str) -> bool> {
     Some(match (group, kind, top) {
         ("", "Pod", "spec") => |depth, key| match depth {
-            0 => matches!(key, "nodeName" | "terminationGracePeriodSeconds" | "volumes"),
+            0 => matches!(key, "nodeName" | "serviceAccountName" | "terminationGracePeriodSeconds" | "volumes"),
             1 => matches!(key, "name" | "persistentVolumeClaim" | "ephemeral"),
             _ => key == "claimName",
         },
@@ -523,6 +523,7 @@ fn pod(object: Whole<'_>) -> PodFacts {
         node: object.name(&["spec", "nodeName"]),
         phase: object.text(&["status", "phase"]),
         grace: object.number(&["spec", "terminationGracePeriodSeconds"]),
+        account: object.name(&["spec", "serviceAccountName"]).filter(|name| name != "default"),
         claims: claims.collect(),
         not_ready: not_ready(object).map(Box::new),
         deletion_cost: object

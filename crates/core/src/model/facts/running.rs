@@ -16,6 +16,8 @@ sparse! {
         pub phase?: Option<String>,
         /// `spec.terminationGracePeriodSeconds`.
         pub grace?: Option<i64>,
+        /// `spec.serviceAccountName`, unless it is `default`, which always comes back.
+        pub account?: Option<String>,
         /// The PersistentVolumeClaims it mounts, including those of its ephemeral volumes (`<pod>-<volume>`).
         pub claims?: Vec<String>,
         /// Why it isn't ready; `None` if it is, or if its status doesn't say.
