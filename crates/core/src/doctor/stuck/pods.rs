@@ -15,6 +15,9 @@ use crate::{
 
 use super::concern::{Concern, sentence, waiting_for, waits};
 
+/// A kubelet that said something within so many seconds lives: it tells an Event that comes again every five minutes.
+const LIVES_FOR: i64 = 600;
+
 /// Finds terminating pods past their grace period whose kubelet doesn't exist or doesn't report, or is late.
 pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
@@ -31,15 +34,18 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
         let (kubelet, seen) = world.judge_kubelet_of(id);
         let node = snapshot.facts.pod(id).and_then(|facts| facts.node.clone()).unwrap_or_default();
         let words = seen.evidence();
+        let is_alive = matches!(seen, Liveness::Alive(_));
+        let has_tried = kubelet == Kubelet::Late && has_tried(case, id);
         let why = match kubelet {
             Kubelet::Absent if node.is_empty() => "It was never scheduled to a node.".to_owned(),
             Kubelet::Absent => format!("Its node {node} does not exist."),
             _ if !case.has_been_terminating(id, SLOWEST_KUBELET) => continue,
             Kubelet::OutOfService => format!("Its node {node} is out of service."),
             Kubelet::Silent => format!("The kubelet on node {node} does not respond: {words}."),
-            Kubelet::Late if matches!(seen, Liveness::Alive(_)) => {
+            Kubelet::Late if is_alive => {
                 format!("The kubelet on node {node} is running ({words}), but has not ended it.")
             }
+            Kubelet::Late if has_tried => format!("The kubelet on node {node} is running, and fails to end it."),
             Kubelet::Late => format!("The kubelet on node {node} has not ended it, and {words}."),
             _ => continue,
         };
@@ -48,14 +54,20 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
             Kubelet::Absent | Kubelet::OutOfService => Some(Collected::Soon),
             _ => None,
         };
-        let runs = matches!(seen, Liveness::Alive(_));
-        groups.entry((node, why, collected, runs)).or_default().push(id);
+        groups.entry((node, why, collected, is_alive || has_tried)).or_default().push(id);
     }
     for ((node, mut message, collected, runs), objects) in groups {
         let said = objects.iter().find_map(|id| snapshot.facts.why_not_deleted(*id));
         message.extend(said.map(|said| format!(" {}: {}.", sentence(said.source.speaker(), true), said.words)));
         findings.explain(finding(case, &node, message, collected, runs, objects));
     }
+}
+
+/// Whether a kubelet has said just now that it could not end a pod: it lives.
+fn has_tried(case: &Case<'_>, pod: ObjectId) -> bool {
+    let said = case.snapshot().facts.why_not_deleted(pod).filter(|said| said.words.starts_with("FailedKillPod"));
+    let since = said.and_then(|said| Some(case.now? - said.at?));
+    since.is_some_and(|since| since < LIVES_FOR)
 }
 
 /// Whether the pod garbage collector deletes a pod within 80 seconds, or should have (R9.7).

@@ -113,6 +113,9 @@ impl World<'_, '_> {
             }
             // A controller that gets no sign of life makes the condition Unknown.
             _ if report == Some(KubeletReport::Ready) => (kubelet, Liveness::Alive("its Node is Ready".to_owned())),
+            _ if report == Some(KubeletReport::NotReady) => {
+                (kubelet, Liveness::Alive("its Node reports, and says that it is not Ready".to_owned()))
+            }
             Presence::Absent => {
                 let never = away("it has no Lease, so it has never reported");
                 (if overdue && report.is_some() { Kubelet::Silent } else { kubelet }, never)
