@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{dead_webhook, object, on, owners, running, says, says_not},
+    agree::{dead_webhook, object, on, on_a_part, owners, running, says, says_not},
     doctor::IDLE,
     field::{at_ten, namespace},
     run::{gc, run_with, with_input, words},
@@ -438,6 +438,13 @@ fn values_that_protect_refuse_where_their_webhook_is_asked() {
     let objects = [&composed.map(of_owner)[..], &[shop, namespace(json!({})), crossplane.clone()]].concat();
     says_not(&on(&objects, "plan xshop/shop -n vault"), &["STUCK", "REFUSED"]);
     says(&on(&objects, "plan bucket/logs -n vault"), &["REFUSED"]);
+    // Where webhooks weren't read, it may be refused.
+    let unread =
+        "the webhook that protects Bucket/logs (its label crossplane.io/in-use is true), which could not be read";
+    let part = [bucket.clone(), at_ten(), usage];
+    says(&on_a_part(&part, "plan bucket/logs -n vault"), &["UNSURE: ", unread]);
+    says_not(&on_a_part(&part[..2], "plan bucket/logs -n vault"), &[unread]);
+    says_not(&on(&part, "plan bucket/logs -n vault"), &[unread]);
     // Nothing uses it any more, and what uses it goes first.
     says_not(&on(&[bucket, crossplane, at_ten()], "plan bucket/logs -n vault"), &["REFUSED"]);
 

@@ -45,6 +45,24 @@ impl World<'_, '_> {
             .collect()
     }
 
+    /// The guards with a value on an object that a webhook which was not read may heed, going by what these depend on.
+    pub(super) fn may_be_guarded_by(&self, object: ObjectId) -> Vec<&'static Guard> {
+        let (context, snapshot) = (self.context, self.context.snapshot);
+        let admission = context.obstacles.as_ref().map(|obstacles| &obstacles.admission);
+        let is_read =
+            |guard: &Guard| admission.is_some_and(|it| it.hooks.iter().any(|hook| hook.heeds(context, guard)));
+        let exists = |kind: &(&str, &str)| {
+            let kind = snapshot.resources.by_group_kind(kind.0, kind.1);
+            kind.is_some_and(|kind| context.of_resource(kind).iter().any(|user| self.exists(*user)))
+        };
+        let is_deleted = self.stored(object).is_none_or(|stored| stored.terminating);
+        let guards = Guard::of_kind(snapshot.resource(object)).filter(|guard| !is_deleted && !guard.is_built_in());
+        guards
+            .filter(|guard| is_on(snapshot, object, guard) && !is_read(guard))
+            .filter(|guard| guard.while_any.is_empty() || guard.while_any.iter().any(exists))
+            .collect()
+    }
+
     /// Whether what a guard depends on is there.
     fn still_applies(&self, object: ObjectId, guard: &Guard) -> bool {
         let (context, snapshot) = (self.context, self.context.snapshot);

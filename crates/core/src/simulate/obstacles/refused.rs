@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::ObjectId,
+    model::{ObjectId, Snapshot},
     simulate::{
         actors::Assumption,
         cause::{Cause, Change},
@@ -147,6 +147,14 @@ impl World<'_, '_> {
                         false => Assumption::Admission { by },
                     });
                 }
+            }
+        }
+        // The webhook may be among what was not read: what it heeds says that there is one.
+        if operation.deletes() && (obstacles.admission.unread || has_no_webhooks(context.snapshot)) {
+            for guard in self.may_be_guarded_by(object) {
+                let of = context.snapshot.short_name(object);
+                let by = format!("the webhook that protects {of} ({}), which could not be read,", guard.says());
+                judged.assume(Assumption::Admission { by });
             }
         }
         for (policy, place) in obstacles.admission.policies.iter().zip(0..) {
@@ -340,4 +348,10 @@ fn makes_pods_itself(context: &SimContext<'_>, controller: ObjectId) -> bool {
         (resource.group.as_str(), resource.kind.as_str()),
         ("apps", "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet") | ("", "ReplicationController")
     )
+}
+
+/// Whether a dump has no list of webhooks.
+fn has_no_webhooks(snapshot: &Snapshot) -> bool {
+    let kind = snapshot.resources.by_group_kind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration");
+    snapshot.is_dump() && kind.is_none_or(|kind| !snapshot.covers(kind, None))
 }
