@@ -18,8 +18,7 @@ pub fn fact(object: &str, words: &[&str]) -> Fact {
         "ServiceAccount" => 0,
         "PersistentVolumeClaim" | "VolumeSnapshot" | "VolumeSnapshotContent" => 1,
         "Deployment" | "ReplicaSet" | "Secret" => 2,
-        "Pod" => 3,
-        "Job" | "PersistentVolume" => 4,
+        "Job" | "PersistentVolume" | "Pod" => 4,
         _ => usize::MAX,
     };
     assert!(words.len() <= most, "what is {} of {object}?", words[words.len() - 1]);
@@ -86,6 +85,7 @@ pub fn fact(object: &str, words: &[&str]) -> Fact {
             phase: word(1),
             grace: Some(30),
             deletion_cost: word(2).map_or(0, |cost| cost.parse().expect("a number")),
+            account: word(3),
             ..PodFacts::default()
         }),
         "VolumeSnapshot" => Fact::VolumeSnapshot(SnapshotFacts { content: word(0), ..SnapshotFacts::default() }),

@@ -113,7 +113,8 @@ mod tests {
         let object = message(&[bytes(1, &metadata), bytes(2, &spec), bytes(3, &status)]);
         let json = serde_json::json!({"metadata": {"name": "web",
                 "annotations": {"acme.io/x": "7", (PodFacts::DELETION_COST): "-5"}},
-            "spec": {"nodeName": "node-1", "serviceAccountName": "robot", "terminationGracePeriodSeconds": 30, "volumes": [
+            "spec": {"nodeName": "node-1", "serviceAccountName": "robot", "terminationGracePeriodSeconds": 30,
+                "volumes": [
                 {"name": "data", "persistentVolumeClaim": {"claimName": "claim", "readOnly": false}},
                 {"name": "scratch", "ephemeral": {}}, {"name": "config", "configMap": {}}]},
             "status": {"phase": "Running",
