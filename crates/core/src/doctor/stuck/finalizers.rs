@@ -27,7 +27,7 @@ use crate::{
     server::OwnDelete,
     simulate::{
         Cause, FinalizerController, Liveness, OVERDUE, Projection, State,
-        controllers::{Paused, Question, are_all_read, finalizer_controller},
+        controllers::{Lacks, MissingRight, Paused, Question, are_all_read, finalizer_controller, missing_rights},
         is_removed_by_controller_manager,
         liveness::of_controller_manager,
         managed_by_another,
@@ -133,7 +133,8 @@ fn finding(
     // Its controller runs, or nothing shows that a known controller doesn't.
     let expected = |(_, controller): &Hold| {
         let is_known = controller.name.is_some() && !controller.is_away();
-        matches!(controller.liveness, Liveness::Alive(_)) || is_known && controller.paused.is_none()
+        !controller.in_vain
+            && (matches!(controller.liveness, Liveness::Alive(_)) || is_known && controller.paused.is_none())
     };
     let cannot_be_taken = |user: &ObjectId| snapshot.facts.why_not_taken(*user).is_some();
     let all_expected = holds.iter().all(expected) && !users.found.values().flatten().any(cannot_be_taken);
@@ -153,7 +154,9 @@ fn finding(
     let related = waiting_for(case, &objects);
     // The controller may be running where it could not be seen.
     let unseen = |controller: &FinalizerController| {
-        controller.paused.is_none() && matches!(controller.liveness, Liveness::Unread(_) | Liveness::Unknown(_))
+        controller.paused.is_none()
+            && !controller.in_vain
+            && matches!(controller.liveness, Liveness::Unread(_) | Liveness::Unknown(_))
     };
     let unverified =
         !all_expected && holds.iter().filter(|hold| !expected(hold)).all(|(_, controller)| unseen(controller));
@@ -174,7 +177,8 @@ fn finding(
         (false, true) => Code::StuckFinalizer,
     };
     // Unless the controller is known to be away, it has a little time first.
-    let young = !away && objects.iter().all(|id| may_be_at_work(case, *id));
+    let in_vain = holds.iter().any(|(_, controller)| controller.in_vain);
+    let young = !away && !in_vain && objects.iter().all(|id| may_be_at_work(case, *id));
     let waiting = waits(case, &related, &objects);
     if code == Code::StuckFinalizer {
         users.putting_back = who_puts_it_back(case, &finalizers, &objects);
@@ -214,10 +218,14 @@ fn finding(
                 None if is_unseen => format!(
                     "{they_are} deleted only if {their} controller runs somewhere, which nothing shows.{waiting}"
                 ),
-                _ => format!("{} as long as that is so.{waiting}", stays(&objects)),
+                _ => {
+                    let in_vain = takes_nothing_new(case, in_vain, &objects);
+                    format!("{} as long as that is so.{in_vain}{waiting}", stays(&objects))
+                }
             }
         }
         _ => {
+            let in_vain = takes_nothing_new(case, in_vain, &objects);
             let removed = if holds.len() > 1 { "all of them are removed" } else { "the finalizer is removed" };
             let (stays, below) = (stays(&objects), subtree(case, &objects));
             let back: Vec<ObjectId> = users.putting_back.keys().copied().collect();
@@ -229,7 +237,7 @@ fn finding(
                     if number == 1 { "is" } else { "are" }
                 ),
             };
-            format!("{stays} until {removed}.{back}{waiting}{below}")
+            format!("{stays} until {removed}.{in_vain}{back}{waiting}{below}")
         }
     };
     let controllers: BTreeSet<String> = holds
@@ -308,8 +316,13 @@ fn why(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId]) -> 
         if let Some(undrained) = holds.iter().find_map(|(_, controller)| controller.undrained.first()) {
             return Some(format!("{}.", undrained.in_words(case.snapshot())));
         }
-        if let Some(lacks) = lacks(holds) {
-            return Some(format!("Its controller {lacks}."));
+        let is_told = || case.snapshot().facts.why_not_deleted(*id).is_some_and(|said| said.forbidden().is_some());
+        if let Some(lacks) = lacks(holds).filter(|_| !is_told()) {
+            let may_be = holds.iter().find_map(|(_, controller)| match controller.acting() {
+                [only] if controller.running.is_empty() => Some(case.name(*only, Some(objects[0]))),
+                _ => None,
+            });
+            return Some(format!("{} {lacks}.", may_be.as_deref().unwrap_or("Its controller")));
         }
         if let Some(users) = users.found.get(id) {
             if users.iter().all(|user| case.snapshot().facts.runs_hooks(*user)) {
@@ -411,6 +424,22 @@ impl Users {
         };
         let kept = self.found.iter().filter(|(id, _)| self.needing(**id).is_empty());
         sorted(kept.flat_map(|(_, users)| users).copied().filter(is_idle))
+    }
+}
+
+/// Why a controller gets no further, or may not, in a namespace that is being deleted: a sentence; empty if nothing
+/// says so. `in_vain`: something was refused there.
+fn takes_nothing_new(case: &Case<'_>, in_vain: bool, objects: &[ObjectId]) -> &'static str {
+    let misses = |id: &ObjectId| {
+        let said = case.snapshot().facts.why_not_deleted(*id).filter(|said| said.source.is_of_deletion());
+        case.stage.leaving_namespace_of(*id).is_some() && said.is_some_and(|said| said.tells_of_missing())
+    };
+    match in_vain {
+        true => " A namespace that is being deleted takes nothing new: its controller gets no further.",
+        false if objects.iter().any(misses) => {
+            " A namespace that is being deleted takes nothing new: what is not found in it, nobody can create again."
+        }
+        false => "",
     }
 }
 
@@ -602,6 +631,7 @@ fn remedies(
     // What an armed controller does has to be decided first.
     if code != Code::ArmedDeletion {
         remedies.push(Step::Heal.by("start the controller", start.clone()));
+        remedies.extend(give_rights(case, holds, objects[0]));
     }
     remedies.extend(look_for_controller(case, code, holds));
     let needed: Vec<ObjectId> = objects.iter().copied().filter(|id| !users.needing(*id).is_empty()).collect();
@@ -688,6 +718,10 @@ fn remedies(
     } else {
         "force-remove the finalizers (their cleanup will NOT run)"
     };
+    let force = match holds.iter().any(|(_, controller)| controller.in_vain) {
+        true => format!("do by hand what it would have cleaned up, then {force}"),
+        false => force.to_owned(),
+    };
     let depending = |number| {
         let what = count(number, "object that depends", "objects that depend");
         format!("{what} on {}", it(objects))
@@ -700,7 +734,7 @@ fn remedies(
         }
         (Code::ArmedDeletion, 0) => format!("{force}: the data is lost all the same"),
         (Code::ArmedDeletion, inside) => format!("{force}: the collector then deletes {}", depending(inside)),
-        _ => force.to_owned(),
+        _ => force,
     };
     if let Some(namespace) = objects.iter().find_map(|id| case.unlisted_namespace_of(*id)) {
         let what = format!(
@@ -729,6 +763,48 @@ fn remedies(
 /// What it is to let a controller work: if much goes with it then, something is given up.
 fn starting(code: Code) -> Step {
     if code == Code::ArmedDeletion { Step::GiveUp } else { Step::Heal }
+}
+
+/// Gives back what lets controllers change an object: a ServiceAccount, with which their pods start anew; or the right
+/// alone, by a role of its own name or one that has only this.
+fn give_rights(case: &Case<'_>, holds: &[Hold], object: ObjectId) -> Vec<Remedy> {
+    let (snapshot, stage) = (case.snapshot(), case.stage);
+    let create = |what: &str, name: &str| case.kubectl.verb("create").args([what, name]);
+    let missing = sorted(holds.iter().flat_map(|(_, controller)| missing_rights(stage, controller, object)));
+    let give = missing.iter().map(|MissingRight { account: (place, name), lacks }| {
+        let (verbs, resource) = match lacks {
+            Lacks::Itself(workload) => {
+                let workload = *workload;
+                let restart = case.kubectl.verb("rollout").arg("restart");
+                let restart = case.commands().word(workload).and_then(|word| restart.arg(word).in_namespace(place));
+                let anew = create("serviceaccount", name).in_namespace(place).zip(restart);
+                let what = format!(
+                    "make ServiceAccount/{name} -n {place} again, and restart {}, best by its installer",
+                    case.name(workload, Some(object))
+                );
+                return Step::Heal.by(what, anew.map(|(account, restart)| account.and(restart)));
+            }
+            Lacks::Right(verbs, resource) | Lacks::Refused(verbs, resource) => (verbs, resource),
+        };
+        let kind = snapshot.resource(object);
+        let is_own = *resource == kind.full_name();
+        let gives_it = |role: &ObjectId| {
+            is_own && snapshot.name(*role) == name.as_str() && {
+                let facts = stage.evidence(*role, snapshot.facts.role(*role));
+                facts.is_some_and(|facts| facts.may_write(kind, snapshot.name(object)))
+            }
+        };
+        let has_role = stage.of_resource(stage.built_in.cluster_roles).iter().any(gives_it);
+        let plural = resource.split(['.', '/']).next().unwrap_or_default();
+        let new = format!("{name}-{plural}");
+        let role = if has_role { name } else { &new };
+        let bind = [format!("--clusterrole={role}"), format!("--serviceaccount={place}:{name}")];
+        let bind = create("clusterrolebinding", &new).args(bind);
+        let role = create("clusterrole", &new).args([format!("--verb={verbs}"), format!("--resource={resource}")]);
+        let what = format!("give {place}/{name} that right back, best by its installer");
+        Step::Heal.by(what, [if has_role { bind } else { role.and(bind) }])
+    });
+    give.collect()
 }
 
 /// Lets the controllers that leave these objects alone go on; or shows what they wait for.

@@ -41,6 +41,7 @@ pub use running::{
     AccountFacts, Asked, BudgetFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, LimitRangeFacts, NodeFacts,
     NotReady, PodFacts, QuotaFacts, Required, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
 };
+pub(crate) use said::Forbidden;
 pub use said::{Said, Source, contains_said, holds_warning, may_say_why, read_said, read_warning};
 pub use selector::{LabelRequirement, LabelSelector, SelectorFault};
 pub use serving::{

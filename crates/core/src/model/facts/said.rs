@@ -246,7 +246,51 @@ pub fn read_warning(kind: &str, event: &Value) -> Option<(String, Said)> {
     Some((uid.to_owned(), Said { words, source: Source::Event, is_error: true, at }))
 }
 
+/// What the API server refuses to a ServiceAccount.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Forbidden<'s> {
+    /// Its namespace and name.
+    pub(crate) account: (&'s str, &'s str),
+    pub(crate) verb: &'s str,
+    /// The resource in full, perhaps with a subresource: `widgets.acme.io/status`.
+    pub(crate) resource: String,
+}
+
 impl Said {
+    /// What it says that the API server refuses to a ServiceAccount (apiserver
+    /// pkg/endpoints/handlers/responsewriters/errors.go: forbiddenMessage).
+    pub(crate) fn forbidden(&self) -> Option<Forbidden<'_>> {
+        let (_, rest) = self.words.split_once("forbidden: User \"system:serviceaccount:")?;
+        let (account, rest) = rest.split_once("\" cannot ")?;
+        let (verb, rest) = rest.split_once(" resource \"")?;
+        let (resource, rest) = rest.split_once("\" in API group \"")?;
+        let (group, _) = rest.split_once('"')?;
+        let (plural, below) =
+            resource.split_once('/').map_or((resource, None), |(plural, below)| (plural, Some(below)));
+        let full = if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
+        let resource = below.map_or(full.clone(), |below| format!("{full}/{below}"));
+        let is_whole = ![account, verb, &resource].iter().any(|part| part.contains(['…', ' ', '"']));
+        is_whole.then_some(Forbidden { account: account.split_once(':')?, verb, resource })
+    }
+
+    /// Whether it says that something is not found which its controller needs, and doesn't make itself: `secrets "NAME"
+    /// not found`.
+    pub(crate) fn tells_of_missing(&self) -> bool {
+        const KINDS: [&str; 3] = ["secret", "serviceaccount", "configmap"];
+        let kind = |before: &str| {
+            let (before, _) = before.rsplit_once('"')?;
+            Some(before.split_whitespace().next_back()?.to_ascii_lowercase())
+        };
+        let kinds = self.words.match_indices("\" not found").filter_map(|(at, _)| kind(&self.words[..at]));
+        kinds.into_iter().any(|kind| KINDS.contains(&kind.trim_end_matches('s')))
+    }
+
+    /// Whether it says that nothing can be created in a namespace, as that is being deleted (apiserver
+    /// pkg/admission/plugin/namespace/lifecycle).
+    pub(crate) fn tells_of_leaving_namespace(&self) -> bool {
+        self.words.contains("because it is being terminated")
+    }
+
     /// Whether an event says why a deletion takes its time. Of a pod, others tell of its containers' life.
     pub(crate) fn tells_of_deletion(&self) -> bool {
         const WORDS: [&str; 11] = [
@@ -427,6 +471,36 @@ mod tests {
         let (_, late) = with("lastTimestamp", json!(71)).unwrap();
         let (_, of_deletion) = with("message", json!("failed to delete it")).unwrap();
         assert!(late.outweighs(&said) && of_deletion.outweighs(&late) && !said.outweighs(&said));
+    }
+
+    #[test]
+    fn what_is_not_found_is_told_from_what_is() {
+        let of = |words: &str| {
+            let said = Said { words: words.to_owned(), source: Source::Event, is_error: true, at: None };
+            said.tells_of_missing()
+        };
+        for words in ["secret \"a/b\" not found: x", "no: serviceaccounts \"b\" not found", "Secret \"b\" not found"] {
+            assert!(of(words), "{words}");
+        }
+        for words in ["pods \"b\" not found", "\" not found", "not found", "secret \"b\" is invalid"] {
+            assert!(!of(words), "{words}");
+        }
+    }
+
+    #[test]
+    fn what_is_forbidden_names_an_account() {
+        let of = |words: &str| Said { words: words.to_owned(), source: Source::Event, is_error: true, at: None };
+        let told = "forbidden: User \"system:serviceaccount:acme:op\" cannot update resource \"widgets/status\" in API \
+                    group \"acme.io\" at the cluster scope";
+        let account = ("acme", "op");
+        let resource = "widgets.acme.io/status".to_owned();
+        assert_eq!(of(told).forbidden(), Some(Forbidden { account, verb: "update", resource }));
+        let core = told.replace("widgets/status", "pods").replace("acme.io", "");
+        assert_eq!(of(&core).forbidden().map(|it| it.resource), Some("pods".to_owned()));
+        // What is cut, and who is no ServiceAccount.
+        for other in [told.replace("acme:op", "ac … op"), told.replace("system:serviceaccount:acme:op", "alice")] {
+            assert_eq!(of(&other).forbidden(), None);
+        }
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub struct FinalizerController {
     pub unseen: bool,
     /// What it must create first, in a namespace that is being deleted and so refuses that.
     pub refused: Option<&'static str>,
+    /// The API server has refused it that, or anything else that it creates there: it never gets any further.
+    pub in_vain: bool,
     /// Whether all of these go in the simulated delete.
     pub goes: bool,
     /// What goes in the simulated delete, and lets it change the object (R9.46), or may be needed by it (R9.47).
@@ -99,6 +101,7 @@ impl FinalizerController {
             may_be,
             unseen: false,
             refused: None,
+            in_vain: false,
             goes: false,
             loses,
             lacks: None,
@@ -112,16 +115,22 @@ impl FinalizerController {
         if self.running.is_empty() { &self.may_be } else { &self.running }
     }
 
-    /// This controller where the namespace of the object is being deleted, in which it must create something first.
-    pub(crate) fn in_leaving_namespace(self: Arc<Self>, finalizer: &str) -> Arc<Self> {
-        let Some(first) = creates_first(finalizer).filter(|_| matches!(self.liveness, Liveness::Alive(_))) else {
+    /// This controller where the namespace of the object is being deleted, in which it must create something first; or
+    /// tries to, and is refused that.
+    pub(crate) fn in_leaving_namespace(self: Arc<Self>, finalizer: &str, in_vain: bool) -> Arc<Self> {
+        let refused = creates_first(finalizer).filter(|_| matches!(self.liveness, Liveness::Alive(_)));
+        if refused.is_none() && !in_vain {
             return self;
-        };
+        }
         let evidence = self.liveness.evidence();
-        let liveness = Liveness::Unknown(format!(
-            "{evidence}, and must create {first} first, which a namespace that is being deleted refuses"
-        ));
-        Arc::new(FinalizerController { liveness, refused: Some(first), ..(*self).clone() })
+        let first = refused.unwrap_or("something");
+        let words =
+            format!("{evidence}, and must create {first} first, which a namespace that is being deleted refuses");
+        let liveness = match &self.liveness {
+            Liveness::Alive(_) | Liveness::Unknown(_) => Liveness::Unknown(words),
+            other => other.clone(),
+        };
+        Arc::new(FinalizerController { liveness, refused, in_vain, ..(*self).clone() })
     }
 
     /// Whether nothing that was read shows it, or may be it.

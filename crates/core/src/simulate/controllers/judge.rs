@@ -171,6 +171,7 @@ pub(super) fn judge(
         may_be: evidence.may_be,
         unseen: evidence.unseen,
         refused: evidence.refused,
+        in_vain: false,
         goes: false,
         loses: Vec::new(),
         lacks: None,

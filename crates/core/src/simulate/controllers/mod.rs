@@ -39,7 +39,8 @@ use managers::tells_nobody;
 pub(crate) use needed::may_be_named;
 pub(crate) use provisioners::{lacks_provisioner, provisioner_of, unseen_provisioner};
 use recorded::of_finalizer;
-pub(crate) use rights::RightsGone;
+use rights::without_rights;
+pub(crate) use rights::{Lacks, MissingRight, RightsGone, missing_rights};
 use scope::scope;
 pub(crate) use workloads::{Readiness, behind as workloads_behind, called as workloads_called, of_holder};
 
@@ -77,7 +78,9 @@ pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question
     controller = without_rights(context, controller, object);
     controller = context.without_what_is_missing(controller, object, finalizer);
     if context.leaving_namespace_of(object).is_some() {
-        controller = controller.in_leaving_namespace(context.snapshot.text(finalizer));
+        let said = context.snapshot.facts.why_not_deleted(object);
+        let in_vain = said.is_some_and(|said| said.tells_of_leaving_namespace());
+        controller = controller.in_leaving_namespace(context.snapshot.text(finalizer), in_vain);
     }
     let undrained = draining::undrained(context, object, context.snapshot.text(finalizer));
     let controller = match undrained.is_empty() {
@@ -90,19 +93,6 @@ pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question
             let liveness = Liveness::Unknown(paused.pause.in_words() + &with.unwrap_or_default());
             Arc::new(FinalizerController { liveness, paused: Some(paused), ..(*controller).clone() })
         }
-        None => controller,
-    }
-}
-
-/// The same controller, with what it lacks if nothing lets any of its workloads change the object.
-fn without_rights(
-    context: &SimContext<'_>,
-    controller: Arc<FinalizerController>,
-    object: ObjectId,
-) -> Arc<FinalizerController> {
-    let mut missing = controller.acting().iter().map(|workload| RightsGone::missing(context, *workload, object));
-    match missing.next().flatten().filter(|_| missing.all(|other| other.is_some())) {
-        Some(lacks) => Arc::new(FinalizerController { lacks: Some(lacks), ..(*controller).clone() }),
         None => controller,
     }
 }
