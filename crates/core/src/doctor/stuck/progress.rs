@@ -12,16 +12,16 @@ use crate::{
         refusers::who_may_refuse,
     },
     document::rfc3339,
-    model::{ObjectId, ResourceId, Symbol, effects::Severity},
+    model::{ObjectId, Presence, ResourceId, Symbol, effects::Severity},
     simulate::{
-        BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Kubelet, Projection, SimContext, State,
+        BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Kubelet, LATE, Projection, SimContext, State,
         obstacles::{Operation, bound_policies, webhook_calls},
     },
     wording::{age, some_of},
 };
 
 use super::{
-    concern::{fails, it, sentence, since},
+    concern::{fails, it, sentence, since, waiting_in_the_foreground},
     pods::look,
 };
 
@@ -130,6 +130,17 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
         let said = said.map(|said| format!(", whose controller says: {}", said.words)).unwrap_or_default();
         reasons.push(format!("it waits for {}{until}{said}", case.names(progress.waits_for, Some(first))));
     }
+    // Bound, it keeps its finalizer.
+    let claim = objects.iter().map(|id| bound_to(case, *id)).collect::<Option<Vec<_>>>();
+    let claim = claim.filter(|_| progress.waits_for.is_empty()).and_then(|claims| claims.first().copied());
+    if let Some((namespace, name, is_read)) = claim {
+        let unread = match is_read {
+            true => "",
+            false if case.live => ", which could not be read",
+            false => ", which is not in the dump",
+        };
+        reasons.push(format!("it is bound to PersistentVolumeClaim/{name} -n {namespace}{unread}"));
+    }
     if reasons.is_empty() {
         reasons.push("the API server or the collector is about to remove it".to_owned());
     }
@@ -148,7 +159,7 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let grace = long_grace(case, first);
     // What makes it hang if its time is over.
     let hangs = match own {
-        _ if !is_untimed || !progress.waits_for.is_empty() => None,
+        _ if !is_untimed || !progress.waits_for.is_empty() || claim.is_some() => None,
         _ if waits_for_hidden && !snapshot.is_namespace(first) || grace.is_some() => None,
         _ if is_kubelet => Some("its kubelet does not answer".to_owned()),
         _ if of_collector => Some("the collector does not act".to_owned()),
@@ -199,16 +210,26 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             let start = lacks_manager.iter().map(|_| start_manager(case));
             let pods = snapshot.facts.pod(first).and_then(|facts| facts.node.as_deref()).filter(|_| hangs.is_some());
             let node = pods.filter(|_| is_kubelet).and_then(|node| look(case, node, "see whether its node is ready"));
-            let users = case.commands().about("describe", first).filter(|_| hangs.is_some() && is_claim);
+            let is_long = is_untimed || objects.iter().all(|id| case.has_been_terminating(*id, LATE));
+            let users = case.commands().about("describe", first).filter(|_| is_long && is_claim);
+            let users = users.filter(|_| progress.waits_for.is_empty());
             let users = Step::Look.by("see which pods use it (\"Used By\")", users);
+            let describe = |(namespace, name, _): (&str, &str, bool)| {
+                case.kubectl.verb("describe").object("persistentvolumeclaims", "", name)?.in_namespace(namespace)
+            };
+            let claim = claim.and_then(describe);
+            let claim = Step::Look.by("see whether that claim exists, and which pods use it (\"Used By\")", claim);
             // R1.21: this takes the finalizer away.
-            let again = case.commands().delete(&objects, "background", &[]).into_iter();
-            let again = again.filter(|_| hangs.is_some() && is_foreground);
-            let again = Step::Heal.by("delete it again in the background: then it waits for no dependent", again);
+            let deep = waiting_in_the_foreground(case, &objects);
+            let again = case.commands().delete(&deep, "background", &[]).into_iter();
+            let again = again.filter(|_| is_long && is_foreground && progress.waits_for.is_empty());
+            let it_waits = if deep.len() == 1 { "it waits" } else { "they wait" };
+            let what = format!("delete {} again in the background: then {it_waits} for no dependent", it(&deep));
+            let again = Step::Heal.by(what, again);
             let sooner = case.commands().delete(&objects, "background", &["--grace-period=30"]).into_iter();
             let sooner = sooner.filter(|_| grace.is_some());
             let sooner = Step::GiveUp.by("shorten that, if its containers need no more than 30 seconds", sooner);
-            start.chain(node).chain([delete, users, again, try_it, sooner]).collect()
+            start.chain(node).chain([delete, users, claim, again, try_it, sooner]).collect()
         },
         consequence: match state {
             _ if let Some((seconds, end)) = grace => format!(
@@ -221,6 +242,10 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
                 "{goes} once that is done, mostly within a minute. Nothing in the dump tells whether that is over; if \
                  it is, {hangs}."
             ),
+            State::Waiting | State::Unknown if claim.is_some() => match objects.len() {
+                1 => "It goes once that claim is gone.".to_owned(),
+                _ => "They go once their claims are gone.".to_owned(),
+            },
             State::Waiting if waits_for_hidden => {
                 format!("{goes} once that is done. Dependents that could not be read may keep {}.", it(&objects))
             }
@@ -240,6 +265,18 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
         objects,
         related,
         ..Finding::of(Code::DeletionInProgress, cause)
+    }
+}
+
+/// The namespace and name of the claim that a volume is bound to, and whether that was read: it keeps the volume, whoever
+/// deletes that. `None` if it is known to be gone.
+fn bound_to<'c>(case: &Case<'c>, volume: ObjectId) -> Option<(&'c str, &'c str, bool)> {
+    let snapshot = case.snapshot();
+    let facts = snapshot.facts.volume(volume).filter(|facts| facts.phase.as_deref() == Some("Bound"))?;
+    let (namespace, name) = facts.claim_name()?;
+    match case.stage.built_in.claims.map(|claims| snapshot.look_up_named(claims, namespace, name)) {
+        Some(Presence::Absent) => None,
+        found => Some((namespace, name, matches!(found, Some(Presence::Present(_))))),
     }
 }
 
