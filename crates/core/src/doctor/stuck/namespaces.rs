@@ -13,19 +13,21 @@ use crate::{
         case::{Case, FindingsBuilder, sorted},
         code::Trait,
         collector::start_manager,
+        webhooks::{TAKE_ALL_AWAY, TAKE_AWAY},
     },
     model::{
         ObjectId,
         effects::{EffectKind, FinalizerEffect, Guard, Severity, add_on, known_finalizer_in},
-        facts::Condition,
+        facts::{Backend, Condition, SliceFacts},
     },
     server::OwnDelete,
     simulate::{
         BlockedBy, State,
         controllers::{held_by_these, is_workload},
         foreign_spec_finalizers,
+        obstacles::{Reach, WebhookCall, reach, webhook_calls},
     },
-    wording::{all_of, each_once},
+    wording::{all_of, each_once, grouped},
 };
 
 use super::{
@@ -169,6 +171,32 @@ fn unconverted(case: &Case<'_>, message: &str) -> Option<Vec<Remedy>> {
     };
     let backend = facts(definition).and_then(|facts| facts.conversion.as_deref());
     Some(convert(case, &[*definition], backend, message).1)
+}
+
+/// What mends the webhook that could not be called, or does without it, if its configuration was read; as the API server
+/// words it, `failed calling webhook "NAME"` (apiserver pkg/admission/plugin/webhook/generic).
+fn uncalled(case: &Case<'_>, message: &str) -> Option<Vec<Remedy>> {
+    let name = message.split_once("failed calling webhook \"")?.1.split_once('"')?.0;
+    let calls = webhook_calls(case.stage);
+    // What is known not to be reachable has a finding of its own.
+    let is_known =
+        |call: &WebhookCall<'_>| matches!(reach(case.stage, call.webhook.backend.as_ref()), Reach::Unreachable(_));
+    let called: Vec<&WebhookCall<'_>> =
+        calls.iter().filter(|call| call.webhook.name == name && !is_known(call)).collect();
+    let places = grouped(called.iter().map(|call| (call.configuration, call.place)));
+    let configurations: Vec<ObjectId> = places.iter().map(|(configuration, _)| *configuration).collect();
+    let (namespace, service) = called.first()?.webhook.backend.as_ref().and_then(Backend::service).unzip();
+    let (namespace, service) = (namespace.unwrap_or_default(), service.unwrap_or_default());
+    let label = format!("{}={service}", SliceFacts::SERVICE);
+    let slices = case.kubectl.verb("get").arg("endpointslices.discovery.k8s.io").in_namespace(namespace);
+    let slices = slices.filter(|_| is_label(service)).map(|get| get.args(["-l", &label]));
+    let it = format!("the webhook {name} of {}", case.names(&configurations, None));
+    let look = Step::Look.by(format!("see what answers for {it}, as the calls fail"), slices);
+    let pass = places.iter().filter_map(|(configuration, places)| case.commands().let_pass(*configuration, places));
+    let pass = Step::GiveUp.by(format!("allow writes while {it} can't be called: they are then not checked"), pass);
+    let take_away = configurations.iter().filter_map(|configuration| case.commands().take_away(*configuration));
+    let what = if configurations.len() == 1 { TAKE_AWAY } else { TAKE_ALL_AWAY };
+    Some(vec![look, pass, Step::GiveUp.by(what, take_away)])
 }
 
 /// What makes APIs answer that could not be discovered, or does without them.
@@ -369,7 +397,8 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     }
     let is_told = refused(case, id).is_some();
     let convert = said.iter().filter(|condition| condition.fails()).find_map(|it| unconverted(case, &it.message));
-    if let Some(convert) = convert {
+    let uncalled = said.iter().filter(|condition| condition.fails()).find_map(|it| uncalled(case, &it.message));
+    if let Some(convert) = convert.or(uncalled.filter(|_| !is_told)) {
         remedies.extend(convert);
     } else if fails("webhook") && !is_told {
         let webhooks = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
