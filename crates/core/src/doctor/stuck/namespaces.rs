@@ -173,8 +173,8 @@ fn unconverted(case: &Case<'_>, message: &str) -> Option<Vec<Remedy>> {
     Some(convert(case, &[*definition], backend, message).1)
 }
 
-/// What mends the webhook that could not be called, or does without it, if its configuration was read; as the API server
-/// words it, `failed calling webhook "NAME"` (apiserver pkg/admission/plugin/webhook/generic).
+/// What mends the webhook that could not be called, or does without it, if its configuration was read; as the API
+/// server words it, `failed calling webhook "NAME"` (apiserver pkg/admission/plugin/webhook/generic).
 fn uncalled(case: &Case<'_>, message: &str) -> Option<Vec<Remedy>> {
     let name = message.split_once("failed calling webhook \"")?.1.split_once('"')?.0;
     let calls = webhook_calls(case.stage);

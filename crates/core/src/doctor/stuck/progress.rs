@@ -268,8 +268,8 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     }
 }
 
-/// The namespace and name of the claim that a volume is bound to, and whether that was read: it keeps the volume, whoever
-/// deletes that. `None` if it is known to be gone.
+/// The namespace and name of the claim that a volume is bound to, and whether that was read: it keeps the volume,
+/// whoever deletes that. `None` if it is known to be gone.
 fn bound_to<'c>(case: &Case<'c>, volume: ObjectId) -> Option<(&'c str, &'c str, bool)> {
     let snapshot = case.snapshot();
     let facts = snapshot.facts.volume(volume).filter(|facts| facts.phase.as_deref() == Some("Bound"))?;

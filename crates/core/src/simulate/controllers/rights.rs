@@ -15,7 +15,6 @@ use crate::{
 use super::{
     super::{built_in::BuiltIn, context::SimContext, state::Liveness},
     controller::FinalizerController,
-    workloads,
 };
 
 /// At most this many objects are named in one sentence.
@@ -139,7 +138,7 @@ pub(super) fn without_rights(
         // Another controller may say so.
         (None, _) => controller,
         (Some(first), Liveness::Unknown(_)) if controller.running.is_empty() => {
-            let liveness = Liveness::Alive(format!("{} acts on it", workloads::name(context.snapshot, *first)));
+            let liveness = Liveness::Alive(format!("{} acts on it", context.snapshot.located(*first, None)));
             Arc::new(FinalizerController { liveness, running: its, may_be: Vec::new(), ..lacking })
         }
         _ => Arc::new(lacking),
