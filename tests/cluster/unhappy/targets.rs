@@ -23,7 +23,7 @@ fn what_is_mistyped_is_answered_with_what_there_is() {
     }
     // As with kubectl delete, a selector may match nothing.
     let ran = trial.cluster.gc(&["plan", "-n", &trial.namespace, "widget", "-l", "app=web"]);
-    ends_with(0, &ran, &["Nothing would be deleted"]);
+    assert_eq!(ran.expect(0), "Nothing would be deleted: no such object exists.\n");
 }
 
 #[test]

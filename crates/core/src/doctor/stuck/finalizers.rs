@@ -766,11 +766,11 @@ fn starting(code: Code) -> Step {
 }
 
 /// Gives back what lets controllers change an object: a ServiceAccount, with which their pods start anew; or the right
-/// alone, by a role of its own name or one that has only this.
+/// alone, by a role that has only this. What is only said is looked at.
 fn give_rights(case: &Case<'_>, holds: &[Hold], object: ObjectId) -> Vec<Remedy> {
-    let (snapshot, stage) = (case.snapshot(), case.stage);
+    let snapshot = case.snapshot();
     let create = |what: &str, name: &str| case.kubectl.verb("create").args([what, name]);
-    let missing = sorted(holds.iter().flat_map(|(_, controller)| missing_rights(stage, controller, object)));
+    let missing = sorted(holds.iter().flat_map(|(_, controller)| missing_rights(case.stage, controller, object)));
     let give = missing.iter().map(|MissingRight { account: (place, name), lacks }| {
         let (verbs, resource) = match lacks {
             Lacks::Itself(workload) => {
@@ -784,25 +784,26 @@ fn give_rights(case: &Case<'_>, holds: &[Hold], object: ObjectId) -> Vec<Remedy>
                 );
                 return Step::Heal.by(what, anew.map(|(account, restart)| account.and(restart)));
             }
-            Lacks::Right(verbs, resource) | Lacks::Refused(verbs, resource) => (verbs, resource),
-        };
-        let kind = snapshot.resource(object);
-        let is_own = *resource == kind.full_name();
-        let gives_it = |role: &ObjectId| {
-            is_own && snapshot.name(*role) == name.as_str() && {
-                let facts = stage.evidence(*role, snapshot.facts.role(*role));
-                facts.is_some_and(|facts| facts.may_write(kind, snapshot.name(object)))
+            Lacks::Right(verbs, resource) => (verbs, resource),
+            // Whoever may write a status or an Event may have written that.
+            Lacks::Refused(verb, resource) => {
+                let namespace = snapshot.namespace(object);
+                let (resource, below) = resource.split_once('/').unwrap_or((resource, ""));
+                let can = case.kubectl.verb("auth").args(["can-i", verb, resource]).in_namespace(namespace);
+                let can = can.map(|can| can.arg(format!("--as=system:serviceaccount:{place}:{name}")));
+                let can = can.map(|can| if below.is_empty() { can } else { can.arg(format!("--subresource={below}")) });
+                let what = format!("see whether {place}/{name} has that right: if not, its installer gives it back");
+                return Step::Look.by(what, can);
             }
         };
-        let has_role = stage.of_resource(stage.built_in.cluster_roles).iter().any(gives_it);
+        // No role that is there: its rules may give more, to whom it was not meant for.
         let plural = resource.split(['.', '/']).next().unwrap_or_default();
         let new = format!("{name}-{plural}");
-        let role = if has_role { name } else { &new };
-        let bind = [format!("--clusterrole={role}"), format!("--serviceaccount={place}:{name}")];
+        let bind = [format!("--clusterrole={new}"), format!("--serviceaccount={place}:{name}")];
         let bind = create("clusterrolebinding", &new).args(bind);
         let role = create("clusterrole", &new).args([format!("--verb={verbs}"), format!("--resource={resource}")]);
         let what = format!("give {place}/{name} that right back, best by its installer");
-        Step::Heal.by(what, [if has_role { bind } else { role.and(bind) }])
+        Step::Heal.by(what, [role.and(bind)]).deciding(true)
     });
     give.collect()
 }
