@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use crate::{
-    operations::{OperationError, predict::PlanResult},
+    operations::{OperationError, approve::PlanFingerprint, predict::PlanResult},
     render::{
         document::{Template, TemplateOptions},
         escape::visible,
@@ -102,6 +102,11 @@ impl Printer {
         let is_raw = matches!(format, Format::Template(_)) && io::stdout().is_terminal();
         Ok(if is_raw { for_terminal(&String::from_utf8_lossy(&printed)).into_bytes() } else { printed })
     }
+}
+
+/// What has changed since the plan that was shown before this one, to follow a heading; empty if none was shown.
+pub(super) fn changes(before: Option<&PlanFingerprint>, now: impl FnOnce() -> PlanFingerprint) -> String {
+    before.map(|before| format!(" {}", visible(&now().changed_since(before)))).unwrap_or_default()
 }
 
 /// Shows a plan before it is carried out, as text: if the result is a document, on standard error, without colour, and

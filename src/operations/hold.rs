@@ -77,6 +77,11 @@ impl HoldResult {
     pub(super) fn of(stored: &StoredHold, outcome: HoldOutcome, dependents: usize) -> Self {
         let object = stored.record.about.identity.clone();
         let secret = HoldSecret { namespace: stored.namespace.clone(), name: stored.name.clone() };
+        Self::new(object, outcome, secret, dependents)
+    }
+
+    /// What came of a hold, without more to say of it.
+    pub(crate) fn new(object: Identity, outcome: HoldOutcome, secret: HoldSecret, dependents: usize) -> Self {
         HoldResult {
             object,
             outcome,

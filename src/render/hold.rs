@@ -145,16 +145,7 @@ mod tests {
         };
         let secret = HoldSecret { namespace: "shop".to_owned(), name: "kubectl-gc-hold-u-1".to_owned() };
         let because = (outcome == HoldOutcome::Failed).then(|| HoldFailure::Unstable.to_string());
-        HoldResult {
-            object,
-            outcome,
-            secret,
-            dependents,
-            current_uid: None,
-            because,
-            use_existing: false,
-            notes: Vec::new(),
-        }
+        HoldResult { because, ..HoldResult::new(object, outcome, secret, dependents) }
     }
 
     fn text(results: &[HoldResult]) -> String {

@@ -24,7 +24,6 @@ use crate::{
     },
     render::{
         deletion::DeletionView,
-        escape::visible,
         header::header,
         plan::{PlanView, VerdictJson},
         words::plural,
@@ -46,7 +45,7 @@ use super::{
     },
     connection::time_of,
     follow::FollowReporter,
-    output::{Printer, show_before, view_of},
+    output::{Printer, changes, show_before, view_of},
     report::{Exit, Report, StdTerminal, describe_error, heading},
     values::allow_incomplete,
 };
@@ -150,8 +149,7 @@ impl View<Delete> for DeleteReport<'_> {
         plan: &DeletePlan,
         before: Option<&PlanFingerprint>,
     ) -> Result<(), OperationError> {
-        let again = before.map(|before| format!(" {}", visible(&delete.fingerprint(plan).changed_since(before))));
-        let again = again.unwrap_or_default();
+        let again = changes(before, || delete.fingerprint(plan));
         let print = |printer: &Printer| self.describe(delete, &plan.result, printer, &again);
         show_before(self.printer(), self.args.consent.yes, print)
     }

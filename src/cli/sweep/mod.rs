@@ -23,7 +23,6 @@ use crate::{
     },
     render::{
         deletion::DeletionView,
-        escape::visible,
         header::header,
         output::{Output, TextOptions},
         picture::{Picture, PictureOptions},
@@ -46,7 +45,7 @@ use super::{
     args::{AssumeArgs, GlobalArgs, OpenArgs, SourceArgs},
     connection::time_of,
     follow::FollowReporter,
-    output::{Printer, show_before},
+    output::{Printer, changes, show_before},
     report::{Exit, Report, StdTerminal, heading},
 };
 
@@ -318,8 +317,7 @@ impl View<SweepPass> for PassReport<'_> {
         plan: &SweepPlan,
         before: Option<&PlanFingerprint>,
     ) -> Result<(), OperationError> {
-        let again = before.map(|before| format!(" {}", visible(&pass.fingerprint(plan).changed_since(before))));
-        let again = again.unwrap_or_default();
+        let again = changes(before, || pass.fingerprint(plan));
         let namespace = pass.session.namespace_of_targets();
         let snapshot = &pass.session.snapshot;
         let graph = pass.rules.graph(snapshot);

@@ -603,7 +603,9 @@ fn end_hold(view: &PlanView<'_>, object: ObjectId, text: &str) -> Vec<Said> {
     let let_go = command_about(view, "delete", &[object])
         .filter(|_| Held::of_object(view.snapshot, object) == Some(Held::Waits));
     let let_go = let_go.map(|command| (text, command.arg("--hold=0s")));
-    let take_back = command_about(view, "cancel", &[object]).filter(|_| is_recorded(view.snapshot, object));
+    let of_kind = |kind| view.snapshot.objects().filter(move |(_, it)| it.resource == kind).map(|(id, _)| id);
+    let take_back = command_about(view, "cancel", &[object]);
+    let take_back = take_back.filter(|_| is_recorded(view.snapshot, object, of_kind));
     let take_back = take_back.map(|command| ("or take it back:", command));
     let steps = let_go.into_iter().chain(take_back);
     steps.flat_map(|(text, command)| [Said::from(text.to_owned()), Said::command(command)]).collect()

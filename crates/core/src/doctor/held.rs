@@ -60,7 +60,7 @@ fn finding(case: &Case<'_>, id: ObjectId, held: Held, guards: Vec<ObjectId>) -> 
     let since = case.terminating_for(id).map(|seconds| format!(" for {}", age(seconds))).unwrap_or_default();
     let finalizers: Vec<Symbol> =
         [HOLD, UNCANCELLED].into_iter().filter_map(|finalizer| snapshot.strings.find(finalizer)).collect();
-    let is_recorded = is_recorded(snapshot, id);
+    let is_recorded = is_recorded(snapshot, id, |secrets| case.stage.of_resource(secrets).iter().copied());
     let (message, consequence, remedies) = match held {
         Held::Waits => (
             format!("Terminating{since}, held by kubectl gc delete --hold."),

@@ -20,7 +20,7 @@ mod dependents;
 mod kinds;
 mod record;
 
-use crate::model::{HOLD, ObjectId, Snapshot, UNCANCELLED};
+use crate::model::{HOLD, ObjectId, ResourceId, Snapshot, UNCANCELLED};
 
 pub use anew::{Anew, counted_pods, counts_none, has_finished, without_label};
 pub(crate) use anew::{drop_finalizers_of_deletion, drop_server_fields, keep_items};
@@ -61,13 +61,16 @@ impl Held {
 }
 
 /// Whether the Secret of a held object may be there: without it, nothing can be taken back. That of a cluster-scoped
-/// object is in any namespace.
-pub fn is_recorded(snapshot: &Snapshot, object: ObjectId) -> bool {
+/// object is in any namespace. `of_kind` gives the objects of a resource.
+pub fn is_recorded<I>(snapshot: &Snapshot, object: ObjectId, of_kind: impl FnOnce(ResourceId) -> I) -> bool
+where
+    I: IntoIterator<Item = ObjectId>,
+{
     let Some(secrets) = snapshot.resources.by_group_kind("", "Secret") else { return true };
     let object = snapshot.object(object);
     let place = (!object.namespace.is_empty()).then_some(object.namespace);
     let is_its = |id| snapshot.label(id, LABEL) == Some(snapshot.text(object.uid));
-    !snapshot.covers(secrets, place) || snapshot.objects().any(|(id, secret)| secret.resource == secrets && is_its(id))
+    !snapshot.covers(secrets, place) || of_kind(secrets).into_iter().any(is_its)
 }
 
 #[cfg(test)]
