@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use crate::{
     doctor::kit::namespace,
-    harness::{Alone, CLAIM_PROTECTION, COLLECTOR, Cluster, NAMESPACES, WORKLOADS, definition_of},
+    harness::{Alone, CLAIM_PROTECTION, COLLECTOR, Cluster, NAMESPACES, POD_GC, WORKLOADS, definition_of},
     plan::trial::Trial,
     side_by_side::side_by_side,
 };
@@ -36,7 +36,7 @@ fn with_add_ons() -> Alone {
     for (group, plural, kind) in add_ons::KINDS {
         cluster.create(definition_of(group, kind, plural, &["v1"]));
     }
-    cluster.start_controllers(&[&[COLLECTOR, NAMESPACES, CLAIM_PROTECTION], WORKLOADS].concat());
+    cluster.start_controllers(&[&[COLLECTOR, NAMESPACES, CLAIM_PROTECTION, POD_GC], WORKLOADS].concat());
     cluster
 }
 
