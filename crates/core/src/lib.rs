@@ -35,6 +35,7 @@ pub mod doctor;
 pub mod document;
 pub mod escape;
 pub mod graph;
+mod groups;
 pub mod hold;
 pub mod jsonpath;
 pub mod model;

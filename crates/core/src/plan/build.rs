@@ -5,6 +5,7 @@ use std::{cell::OnceCell, collections::BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    groups::Groups,
     model::ObjectId,
     server::Stored,
     simulate::{
@@ -272,12 +273,8 @@ fn without_obstacles<'s, 'a>(context: &'s SimContext<'a>, request: &Request) -> 
 fn taken_along(world: &World<'_, '_>, request: &Request) -> FxHashSet<ObjectId> {
     let context = world.context;
     let is_leaving = |object: &ObjectId| context.snapshot.object(*object).terminating();
-    let mut along: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
-    for change in &world.log {
-        if let Some(above) = change.cause.above() {
-            along.entry(above).or_default().push(change.object);
-        }
-    }
+    let along: Groups<ObjectId> =
+        world.log.iter().filter_map(|change| Some((change.cause.above()?, change.object))).collect();
     // Adds what is beneath these objects, and returns what is new.
     let add_beneath = |found: &mut FxHashSet<ObjectId>, mut open: Vec<ObjectId>| {
         let mut new: Vec<ObjectId> = Vec::new();
@@ -287,7 +284,7 @@ fn taken_along(world: &World<'_, '_>, request: &Request) -> FxHashSet<ObjectId> 
                 open.extend(context.graph.dependents(object.into()));
                 open.extend(context.contents(object));
                 open.extend(context.claims_of_pod(object).filter(is_leaving));
-                open.extend(along.get(&object).into_iter().flatten());
+                open.extend(along.of(&object));
             }
         }
         new

@@ -4,6 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    groups::Groups,
     model::ObjectId,
     simulate::{Finished, Request, SimContext, State},
     wording::each_once,
@@ -174,11 +175,8 @@ fn concerned(plan: &Plan, second: &Plan) -> FxHashSet<ObjectId> {
 
 /// These effects without the known ones.
 fn without(mut effects: Vec<OutsideEffect>, known: &[OutsideEffect]) -> Vec<OutsideEffect> {
-    let mut by_object: FxHashMap<ObjectId, Vec<&OutsideEffect>> = FxHashMap::default();
-    for effect in known {
-        by_object.entry(effect.object).or_default().push(effect);
-    }
-    effects.retain(|effect| by_object.get(&effect.object).is_none_or(|known| !known.contains(&effect)));
+    let by_object: Groups<ObjectId, &OutsideEffect> = known.iter().map(|effect| (effect.object, effect)).collect();
+    effects.retain(|effect| !by_object.of(&effect.object).contains(&effect));
     effects
 }
 

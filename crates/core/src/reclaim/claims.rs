@@ -81,7 +81,7 @@ fn scaled_down<'a>(scene: &Scene<'a>) -> ScaledDown<'a> {
         let templates = workload.claims.iter().flat_map(|claims| &claims.names);
         for template in templates {
             let prefix = format!("{template}-{}-", scene.name(*id));
-            for claim in claims.get(&namespace).into_iter().flatten() {
+            for claim in claims.of(&namespace) {
                 let Some(ordinal) = scene.name(*claim).strip_prefix(&prefix) else { continue };
                 if !is_unwanted(history, ordinal) {
                     continue;

@@ -1,8 +1,7 @@
 //! Old ReplicaSets above the `revisionHistoryLimit` of their Deployments (R12.3).
 
-use rustc_hash::FxHashMap;
-
 use crate::{
+    groups::Groups,
     model::{
         ObjectId, Rule, Symbol,
         facts::{OldTemplate, ReclaimFacts, Rollout},
@@ -24,16 +23,10 @@ pub(super) fn find(scene: &Scene<'_>, found: &mut Found) {
     }
 }
 
-fn of_deployment(
-    scene: &Scene<'_>,
-    deployment: ObjectId,
-    rollout: &Rollout,
-    sets: &FxHashMap<Symbol, Vec<ObjectId>>,
-    found: &mut Found,
-) {
+fn of_deployment(scene: &Scene<'_>, deployment: ObjectId, rollout: &Rollout, sets: &Groups<Symbol>, found: &mut Found) {
     // A Deployment that selects everything does nothing.
     let Some(selector) = scene.selector(deployment) else { return };
-    let in_namespace = sets.get(&scene.object(deployment).namespace).into_iter().flatten().copied();
+    let in_namespace = sets.of(&scene.object(deployment).namespace).iter().copied();
     let mut own: Vec<(ObjectId, &OldTemplate)> = in_namespace
         .filter(|id| scene.claims(deployment, selector, *id))
         .filter_map(|id| match scene.facts(id) {

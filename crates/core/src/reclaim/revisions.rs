@@ -1,8 +1,9 @@
 //! ControllerRevisions above the `revisionHistoryLimit` of their StatefulSets (R12.4) and DaemonSets (R12.5).
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::{
+    groups::Groups,
     model::{
         ObjectId, Rule, Symbol,
         facts::{ReclaimFacts, RevisionFacts, SetHistory, Template},
@@ -19,19 +20,18 @@ type Revision<'a> = (ObjectId, &'a RevisionFacts);
 
 pub(super) fn find(scene: &Scene<'_>, found: &mut Found) {
     let revisions = scene.by_namespace("apps", "ControllerRevision");
-    let mut pods: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
-    for id in scene.of("", "Pod") {
-        for reference in scene.object(*id).owners.iter().filter(|reference| reference.is_controller()) {
-            pods.entry(reference.uid).or_default().push(*id);
-        }
-    }
+    let controllers = scene.of("", "Pod").iter().flat_map(|id| {
+        let references = scene.object(*id).owners.iter().filter(|reference| reference.is_controller());
+        references.map(move |reference| (reference.uid, *id))
+    });
+    let pods: Groups<Symbol> = controllers.collect();
     let own = |workload: ObjectId| -> Option<Vec<Revision<'_>>> {
         let selector = scene.selector(workload)?;
-        let in_namespace = revisions.get(&scene.object(workload).namespace).into_iter().flatten().copied();
+        let in_namespace = revisions.of(&scene.object(workload).namespace).iter().copied();
         let is_own = |id: &ObjectId| scene.claims(workload, selector, *id);
         Some(in_namespace.filter(is_own).filter_map(|id| Some((id, revision(scene, id)?))).collect())
     };
-    let pods_of = |workload: ObjectId| pods.get(&scene.object(workload).uid).map(Vec::as_slice).unwrap_or_default();
+    let pods_of = |workload: ObjectId| pods.of(&scene.object(workload).uid);
     for id in scene.of("apps", "StatefulSet").iter().filter(|id| !scene.object(**id).terminating()) {
         if let (Some(ReclaimFacts::StatefulSet(history)), Some(own)) = (scene.facts(*id), own(*id)) {
             of_stateful_set(scene, *id, history, own, pods_of(*id), found);

@@ -1,10 +1,10 @@
 //! The objects by kind, and what is known of them.
 
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::{
     graph::OwnerGraph,
+    groups::Groups,
     model::{
         Gap, Object, ObjectId, Presence, Reference, ResourceId, Rule, Snapshot, Symbol,
         facts::{LabelSelector, PodFacts, ReclaimFacts},
@@ -66,12 +66,8 @@ impl<'a> Scene<'a> {
     }
 
     /// The objects of a kind by their namespace.
-    pub(super) fn by_namespace(&self, group: &str, kind: &str) -> FxHashMap<Symbol, Vec<ObjectId>> {
-        let mut by_namespace: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
-        for id in self.of(group, kind) {
-            by_namespace.entry(self.object(*id).namespace).or_default().push(*id);
-        }
-        by_namespace
+    pub(super) fn by_namespace(&self, group: &str, kind: &str) -> Groups<Symbol> {
+        self.of(group, kind).iter().map(|id| (self.object(*id).namespace, *id)).collect()
     }
 
     /// Whether a workload takes an object for its own: it controls it, or nobody does and it would adopt it; and its

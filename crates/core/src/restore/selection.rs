@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use crate::groups::Groups;
+
 use super::{archived::Archived, plan::ItemId};
 
 /// The objects of a restore that names some.
@@ -19,12 +21,11 @@ pub(super) struct Selected {
 pub(super) fn select(archived: &[Archived], named: &BTreeSet<ItemId>) -> Selected {
     let by_uid = by_uid(archived);
     let owned_by = owned_by(archived, &by_uid);
-    let mut in_namespace: FxHashMap<&str, Vec<ItemId>> = FxHashMap::default();
-    let mut of_kind: FxHashMap<(&str, &str), Vec<ItemId>> = FxHashMap::default();
-    for (item, object) in archived.iter().enumerate() {
-        in_namespace.entry(&object.place.namespace).or_default().push(item);
-        of_kind.entry((object.place.group(), &object.place.kind)).or_default().push(item);
-    }
+    let items = || archived.iter().enumerate();
+    let in_namespace: Groups<&str, ItemId> =
+        items().map(|(item, object)| (object.place.namespace.as_str(), item)).collect();
+    let of_kind: Groups<(&str, &str), ItemId> =
+        items().map(|(item, object)| ((object.place.group(), object.place.kind.as_str()), item)).collect();
     let mut restored = named.clone();
     let mut queue: Vec<ItemId> = named.iter().copied().collect();
     while let Some(item) = queue.pop() {
@@ -32,14 +33,13 @@ pub(super) fn select(archived: &[Archived], named: &BTreeSet<ItemId>) -> Selecte
         let spec = &object.whole["spec"];
         let defined = (spec["group"].as_str(), spec["names"]["kind"].as_str());
         let content = if object.place.is("", "Namespace") {
-            in_namespace.get(object.place.name.as_str())
+            in_namespace.of(object.place.name.as_str())
         } else if object.place.is("apiextensions.k8s.io", "CustomResourceDefinition") {
-            of_kind.get(&(defined.0.unwrap_or_default(), defined.1.unwrap_or_default()))
+            of_kind.of(&(defined.0.unwrap_or_default(), defined.1.unwrap_or_default()))
         } else {
-            None
+            &[]
         };
-        let dependents = owned_by.get(&item).into_iter().flatten();
-        let theirs = dependents.chain(content.into_iter().flatten()).copied();
+        let theirs = owned_by.of(&item).iter().chain(content).copied();
         queue.extend(theirs.filter(|theirs| restored.insert(*theirs)));
     }
     let of_restored = restored.iter().flat_map(|item| owners(&archived[*item], archived, &by_uid));
@@ -52,14 +52,9 @@ fn by_uid(archived: &[Archived]) -> FxHashMap<&str, ItemId> {
 }
 
 /// The dependents of each object.
-fn owned_by(archived: &[Archived], by_uid: &FxHashMap<&str, ItemId>) -> FxHashMap<ItemId, Vec<ItemId>> {
-    let mut owned_by: FxHashMap<ItemId, Vec<ItemId>> = FxHashMap::default();
-    for (item, object) in archived.iter().enumerate() {
-        for owner in owners(object, archived, by_uid) {
-            owned_by.entry(owner).or_default().push(item);
-        }
-    }
-    owned_by
+fn owned_by(archived: &[Archived], by_uid: &FxHashMap<&str, ItemId>) -> Groups<ItemId, ItemId> {
+    let items = archived.iter().enumerate();
+    items.flat_map(|(item, object)| owners(object, archived, by_uid).map(move |owner| (owner, item))).collect()
 }
 
 /// What was being deleted before this time, and what only such objects owned.
@@ -70,7 +65,7 @@ pub(super) fn terminating_before(archived: &[Archived], time: &str) -> BTreeSet<
     let by_uid = by_uid(archived);
     let owned_by = owned_by(archived, &by_uid);
     while let Some(item) = queue.pop() {
-        for dependent in owned_by.get(&item).into_iter().flatten().copied() {
+        for dependent in owned_by.of(&item).iter().copied() {
             let object = &archived[dependent];
             let gone = owners(object, archived, &by_uid).filter(|owner| terminating.contains(owner)).count();
             if gone == object.references.len() && terminating.insert(dependent) {

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     graph::OwnerGraph,
+    groups::Groups,
     model::{Coordinate, ObjectId, ResourceId, Snapshot, Symbol, effects::RELEASE, facts::Required},
     server::KindRules,
 };
@@ -62,11 +63,12 @@ pub struct SimContext<'a> {
     /// What prevents writes; `None`: simulations assume that nothing does.
     pub(crate) obstacles: Option<Obstacles<'a>>,
     rules: Vec<KindRules>,
-    by_namespace: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
-    by_resource: OnceLock<FxHashMap<ResourceId, Vec<ObjectId>>>,
-    by_release: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
-    by_mark: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
-    users_of_claims: OnceLock<FxHashMap<(Symbol, Symbol), Vec<ObjectId>>>,
+    by_namespace: OnceLock<Groups<Symbol>>,
+    by_resource: OnceLock<Groups<ResourceId>>,
+    by_release: OnceLock<Groups<Symbol>>,
+    by_mark: OnceLock<Groups<Symbol>>,
+    unread_pods: OnceLock<Groups<Symbol>>,
+    users_of_claims: OnceLock<Groups<(Symbol, Symbol)>>,
     definition_of: OnceLock<FxHashMap<ResourceId, ObjectId>>,
     /// The time of the data in Unix seconds; `None` if unknown.
     pub time: Option<i64>,
@@ -107,6 +109,7 @@ impl<'a> SimContext<'a> {
             by_resource: OnceLock::new(),
             by_release: OnceLock::new(),
             by_mark: OnceLock::new(),
+            unread_pods: OnceLock::new(),
             users_of_claims: OnceLock::new(),
             definition_of: OnceLock::new(),
             time: snapshot.time(),
@@ -148,60 +151,53 @@ impl<'a> SimContext<'a> {
     /// What has a label whose value is this uid of another object.
     pub(crate) fn marked_with(&self, uid: Symbol) -> &[ObjectId] {
         let index = self.by_mark.get_or_init(|| {
-            let mut index: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
-            for (id, object) in self.snapshot.objects() {
-                // A name may be the uid of something else, if that is short.
-                let is_long = |value: &Symbol| self.snapshot.text(*value).len() == UID_LENGTH;
-                let is_uid =
-                    |value: &Symbol| is_long(value) && self.snapshot.by_uid(*value).is_some_and(|other| other != id);
-                for value in object.labels.iter().map(|(_, value)| *value).filter(is_uid) {
-                    index.entry(value).or_default().push(id);
-                }
-            }
-            index
+            let marks = self
+                .snapshot
+                .objects()
+                .flat_map(|(id, object)| object.labels.iter().map(move |(_, value)| (*value, id)));
+            // A name may be the uid of something else, if that is short.
+            let is_long = |value: Symbol| self.snapshot.text(value).len() == UID_LENGTH;
+            let is_other = |value: Symbol, id: ObjectId| self.snapshot.by_uid(value).is_some_and(|other| other != id);
+            marks.filter(|(value, id)| is_long(*value) && is_other(*value, *id)).collect()
         });
-        index.get(&uid).map_or(&[], Vec::as_slice)
+        index.of(&uid)
     }
 
     /// All objects in a namespace.
     pub fn in_namespace(&self, namespace: Symbol) -> &[ObjectId] {
-        let index = self.by_namespace.get_or_init(|| {
-            let mut index: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
-            for (id, object) in self.snapshot.objects() {
-                index.entry(object.namespace).or_default().push(id);
-            }
-            index
+        let objects = || self.snapshot.objects().map(|(id, object)| (object.namespace, id)).collect();
+        self.by_namespace.get_or_init(objects).of(&namespace)
+    }
+
+    /// The pods of a namespace of which only metadata was read.
+    pub(crate) fn unread_pods(&self, namespace: Symbol) -> &[ObjectId] {
+        let index = self.unread_pods.get_or_init(|| {
+            let pods = self.of_resource(self.built_in.pods).iter().copied();
+            let unread = pods.filter(|pod| self.snapshot.facts.pod(*pod).is_none());
+            unread.map(|pod| (self.snapshot.object(pod).namespace, pod)).collect()
         });
-        index.get(&namespace).map_or(&[], Vec::as_slice)
+        index.of(&namespace)
     }
 
     /// All objects of a resource; none if there is no such resource.
     pub fn of_resource(&self, resource: impl Into<Option<ResourceId>>) -> &[ObjectId] {
         let Some(resource) = resource.into() else { return &[] };
-        let index = self.by_resource.get_or_init(|| {
-            let mut index: FxHashMap<ResourceId, Vec<ObjectId>> = FxHashMap::default();
-            for (id, object) in self.snapshot.objects() {
-                index.entry(object.resource).or_default().push(id);
-            }
-            index
-        });
-        index.get(&resource).map_or(&[], Vec::as_slice)
+        let objects = || self.snapshot.objects().map(|(id, object)| (object.resource, id)).collect();
+        self.by_resource.get_or_init(objects).of(&resource)
     }
 
     /// All objects whose labels name a HelmRelease of this name.
     pub fn released(&self, name: &str) -> &[ObjectId] {
         let strings = &self.snapshot.strings;
         let index = self.by_release.get_or_init(|| {
-            let mut index: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
-            let Some(key) = strings.find(RELEASE) else { return index };
-            for (id, object) in self.snapshot.objects() {
-                if let Some((_, name)) = object.labels.iter().find(|(label, _)| *label == key) {
-                    index.entry(*name).or_default().push(id);
-                }
-            }
-            index
+            let Some(key) = strings.find(RELEASE) else { return Groups::default() };
+            let released = self.snapshot.objects().filter_map(|(id, object)| {
+                let (_, name) = object.labels.iter().find(|(label, _)| *label == key)?;
+                Some((*name, id))
+            });
+            released.collect()
         });
-        strings.find(name).and_then(|name| index.get(&name)).map_or(&[], Vec::as_slice)
+        strings.find(name).map_or(&[], |name| index.of(&name))
     }
 
     /// The resource that a CustomResourceDefinition defines, if served. Looked up by plural, which is part of the CRD's
@@ -265,14 +261,14 @@ impl<'a> SimContext<'a> {
             for service in all.iter().copied().filter(|service| snapshot.label(*service, key) == Some("true")) {
                 let name = snapshot.name(service);
                 let Some((_, group)) = name.split_once('.') else { continue };
-                index.of_group.entry(group.to_owned()).or_default().push(service);
+                index.of_group.extend([(group.to_owned(), service)]);
                 by_name.insert(name, service);
             }
             for (id, resource) in snapshot.resources.iter() {
                 let name = format!("{}.{}", resource.version, resource.group);
                 let Some(service) = by_name.get(name.as_str()) else { continue };
                 let definition = self.definition_of(snapshot.resources.picked(id));
-                index.behind.entry(*service).or_default().extend(definition);
+                index.behind.extend(definition.map(|definition| (*service, definition)));
             }
             index
         })
@@ -291,19 +287,16 @@ impl<'a> SimContext<'a> {
     /// The scheduled pods that mention a PersistentVolumeClaim.
     pub(crate) fn users_of_claim(&self, claim: ObjectId) -> &[ObjectId] {
         let index = self.users_of_claims.get_or_init(|| {
-            let mut index: FxHashMap<(Symbol, Symbol), Vec<ObjectId>> = FxHashMap::default();
-            for (id, object) in self.snapshot.objects() {
+            let users = self.snapshot.objects().flat_map(|(id, object)| {
                 let facts = self.snapshot.facts.pod(id).filter(|facts| facts.node.is_some());
-                for claim in facts.into_iter().flat_map(|facts| &facts.claims) {
-                    // A name without a symbol belongs to no object of the snapshot.
-                    if let Some(claim) = self.snapshot.strings.find(claim) {
-                        index.entry((object.namespace, claim)).or_default().push(id);
-                    }
-                }
-            }
-            index
+                let claims = facts.into_iter().flat_map(|facts| &facts.claims);
+                // A name without a symbol belongs to no object of the snapshot.
+                let claims = claims.filter_map(|claim| self.snapshot.strings.find(claim));
+                claims.map(move |claim| ((object.namespace, claim), id))
+            });
+            users.collect()
         });
         let claim = self.snapshot.object(claim);
-        index.get(&(claim.namespace, claim.name)).map_or(&[], Vec::as_slice)
+        index.of(&(claim.namespace, claim.name))
     }
 }

@@ -4,10 +4,13 @@ use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::{
-    ObjectId, ResourceId, Snapshot, Symbol,
-    effects::KnownUsers,
-    facts::{VolumeFacts, VolumeHandle},
+use crate::{
+    groups::Groups,
+    model::{
+        ObjectId, ResourceId, Snapshot, Symbol,
+        effects::KnownUsers,
+        facts::{VolumeFacts, VolumeHandle},
+    },
 };
 
 use super::built_in::BuiltIn;
@@ -19,8 +22,8 @@ type NumberedClaims = FxHashMap<Symbol, FxHashMap<String, Vec<ObjectId>>>;
 #[derive(Debug, Default)]
 pub(crate) struct FactIndex {
     volumes_by_claim: OnceLock<FxHashMap<(Symbol, Symbol), ObjectId>>,
-    tokens: OnceLock<FxHashMap<(Symbol, Symbol), Vec<ObjectId>>>,
-    pods_by_node: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
+    tokens: OnceLock<Groups<(Symbol, Symbol)>>,
+    pods_by_node: OnceLock<Groups<Symbol>>,
     numbered: OnceLock<NumberedClaims>,
     all_facts: OnceLock<FxHashMap<ResourceId, bool>>,
     waiting_claims: OnceLock<FxHashSet<Symbol>>,
@@ -30,7 +33,7 @@ pub(crate) struct FactIndex {
 /// The volumes of a CSI driver that are the same data, and those whose facts were not read.
 #[derive(Debug, Default)]
 pub(crate) struct VolumesByHandle {
-    pub(crate) same: FxHashMap<VolumeHandle, Vec<ObjectId>>,
+    pub(crate) same: Groups<VolumeHandle>,
     pub(crate) unread: Vec<ObjectId>,
 }
 
@@ -42,7 +45,7 @@ impl FactIndex {
             for volume in volumes {
                 match snapshot.facts.volume(*volume) {
                     Some(VolumeFacts { csi: Some(csi), .. }) => {
-                        index.same.entry(csi.handle.clone()).or_default().push(*volume);
+                        index.same.extend([(csi.handle.clone(), *volume)]);
                     }
                     Some(_) => {}
                     None => index.unread.push(*volume),
@@ -77,17 +80,14 @@ impl FactIndex {
     /// The Secrets with tokens of a ServiceAccount, as far as they were read.
     pub(crate) fn tokens_of(&self, snapshot: &Snapshot, account: ObjectId) -> Vec<ObjectId> {
         let index = self.tokens.get_or_init(|| {
-            let mut index: FxHashMap<(Symbol, Symbol), Vec<ObjectId>> = FxHashMap::default();
-            for (id, secret) in snapshot.objects() {
-                let account = snapshot.facts.token(id).and_then(|facts| snapshot.strings.find(&facts.account));
-                if let Some(account) = account {
-                    index.entry((secret.namespace, account)).or_default().push(id);
-                }
-            }
-            index
+            let tokens = snapshot.objects().filter_map(|(id, secret)| {
+                let account = snapshot.strings.find(&snapshot.facts.token(id)?.account)?;
+                Some(((secret.namespace, account), id))
+            });
+            tokens.collect()
         });
         let account = snapshot.object(account);
-        let named = index.get(&(account.namespace, account.name)).into_iter().flatten().copied();
+        let named = index.of(&(account.namespace, account.name)).iter().copied();
         let uid = snapshot.text(account.uid);
         let is_its = |secret: &ObjectId| {
             let named = snapshot.facts.token(*secret).and_then(|facts| facts.uid.as_deref());
@@ -99,16 +99,13 @@ impl FactIndex {
     /// The pods bound to the Node of this name whose facts were read.
     pub(crate) fn pods_on(&self, snapshot: &Snapshot, node: Symbol) -> &[ObjectId] {
         let index = self.pods_by_node.get_or_init(|| {
-            let mut index: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
-            for (id, _) in snapshot.objects() {
-                let node = snapshot.facts.pod(id).and_then(|facts| facts.node.as_deref());
-                if let Some(node) = node.and_then(|node| snapshot.strings.find(node)) {
-                    index.entry(node).or_default().push(id);
-                }
-            }
-            index
+            let pods = snapshot.objects().filter_map(|(id, _)| {
+                let node = snapshot.facts.pod(id)?.node.as_deref()?;
+                Some((snapshot.strings.find(node)?, id))
+            });
+            pods.collect()
         });
-        index.get(&node).map_or(&[], Vec::as_slice)
+        index.of(&node)
     }
 
     /// The claims in a namespace that are named `<beginning>-<number>`, by number.
@@ -168,9 +165,9 @@ impl FactIndex {
 /// they adopt by name, too.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AdopterIndex {
-    pub(super) by_label: FxHashMap<(ResourceId, Symbol, Symbol, Symbol), Vec<ObjectId>>,
+    pub(super) by_label: Groups<(ResourceId, Symbol, Symbol, Symbol)>,
     /// Those that demand no label, or whose selector was not read.
-    pub(super) others: FxHashMap<(ResourceId, Symbol), Vec<ObjectId>>,
+    pub(super) others: Groups<(ResourceId, Symbol)>,
 }
 
 /// Who keeps an object as long as they are there (R9.40).
@@ -186,18 +183,18 @@ pub(crate) struct Keepers {
 /// The APIServices that the API server makes for definitions, and the definitions that they serve (R9.21).
 #[derive(Debug, Default)]
 pub(crate) struct ManagedApis {
-    pub(super) of_group: FxHashMap<String, Vec<ObjectId>>,
-    pub(super) behind: FxHashMap<ObjectId, Vec<ObjectId>>,
+    pub(super) of_group: Groups<String>,
+    pub(super) behind: Groups<ObjectId>,
 }
 
 impl ManagedApis {
     /// The APIServices of a group.
     pub(crate) fn of_group(&self, group: &str) -> &[ObjectId] {
-        self.of_group.get(group).map_or(&[], Vec::as_slice)
+        self.of_group.of(group)
     }
 
     /// The definitions that serve an APIService's group and version.
     pub(crate) fn behind(&self, service: ObjectId) -> &[ObjectId] {
-        self.behind.get(&service).map_or(&[], Vec::as_slice)
+        self.behind.of(&service)
     }
 }

@@ -1,8 +1,6 @@
 //! Predicts the outcome of everything in progress, without another delete: a working collector and all known
 //! controllers finish their work. What is still terminating then is stuck; the rest only takes time.
 
-use rustc_hash::FxHashMap;
-
 use crate::{
     model::{ObjectId, Snapshot, Symbol},
     server::{Patch, Stored},
@@ -86,12 +84,11 @@ impl Projection {
         let mut taken_down = world.obstacles(None);
         taken_down.retain(|obstacle| obstacle.taken_down);
         let others = world.others.take().unwrap_or_default();
-        let mut inventories: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
-        for change in &world.log {
-            if let Cause::Inventory(above) = change.cause {
-                inventories.entry(above).or_default().push(change.object);
-            }
-        }
+        let inventories = world.log.iter().filter_map(|change| match change.cause {
+            Cause::Inventory(above) => Some((above, change.object)),
+            _ => None,
+        });
+        let inventories = inventories.collect();
         Projection {
             blockers,
             outcomes,

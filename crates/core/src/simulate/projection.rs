@@ -4,7 +4,10 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::{ObjectId, Snapshot};
+use crate::{
+    groups::Groups,
+    model::{ObjectId, Snapshot},
+};
 
 use super::{
     Change,
@@ -82,7 +85,7 @@ pub struct Projection {
     /// Those of them that something tries to delete.
     pub(super) undeleted: FxHashSet<ObjectId>,
     /// What controllers delete with objects that list it (R9.38).
-    pub(super) inventories: FxHashMap<ObjectId, Vec<ObjectId>>,
+    pub(super) inventories: Groups<ObjectId>,
     /// Webhooks and APIs that lose their backend.
     pub taken_down: Vec<Obstacle>,
     /// Every write, in order.
@@ -104,7 +107,7 @@ impl Projection {
 
     /// What the controller of an object deletes with it, because the object lists it.
     pub(crate) fn inventory_of(&self, object: ObjectId) -> &[ObjectId] {
-        self.inventories.get(&object).map_or(&[], Vec::as_slice)
+        self.inventories.of(&object)
     }
 
     pub fn goes(&self, object: ObjectId) -> bool {

@@ -2,11 +2,12 @@
 
 use std::cell::OnceCell;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use serde::{Serialize, Serializer};
 
 use crate::{
     doctor::losses::Losses,
+    groups::Groups,
     model::ObjectId,
     plan::{Because, OutcomeKind, because},
     server::{Propagation, kinds::protected},
@@ -27,7 +28,7 @@ pub(super) struct Explainer<'c, 'a> {
     /// What follows as long as nobody mends what is in the way.
     pub(super) unmended: OnceCell<Projection>,
     /// What deletes each object then.
-    pub(super) later_causes: FxHashMap<ObjectId, Vec<Cause>>,
+    pub(super) later_causes: Groups<ObjectId, Cause>,
     /// What has been Terminating for so short a time that a controller that isn't known may be working on it.
     pub(super) young: FxHashSet<ObjectId>,
 }
@@ -222,7 +223,7 @@ impl Explainer<'_, '_> {
                 // Its own owners don't matter any more.
                 found.extend(self.case.projection.waits_for(id));
             } else {
-                let causes = self.later_causes.get(&id).into_iter().flatten();
+                let causes = self.later_causes.of(&id).iter();
                 for cause in causes {
                     match cause {
                         Cause::Collector(_) => {

@@ -17,7 +17,7 @@ use serde::{Serialize, Serializer};
 use crate::{
     model::{ObjectId, ResourceId, Snapshot, effects::Severity, facts},
     reclaim::{self, Removal},
-    simulate::{Blockers, Cause, Controllers, Needs},
+    simulate::{Blockers, Controllers, Needs},
 };
 
 use super::{
@@ -128,10 +128,8 @@ pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> E
     let now = Blockers::now(case.stage);
     let is_held = !case.projection.left().is_empty();
     let later = is_held.then(|| case.stage.later());
-    let mut later_causes: FxHashMap<ObjectId, Vec<Cause>> = FxHashMap::default();
-    for change in later.iter().flat_map(|later| &later.log).filter(|change| deletes(change)) {
-        later_causes.entry(change.object).or_default().push(change.cause.clone());
-    }
+    let later_deletes = later.iter().flat_map(|later| &later.log).filter(|change| deletes(change));
+    let later_causes = later_deletes.map(|change| (change.object, change.cause.clone())).collect();
     // One judgement: what doctor only warns of in its first minute isn't stuck yet.
     let is_warning = |finding: &&Finding| {
         matches!(finding.code, Code::StuckFinalizer | Code::ArmedDeletion) && finding.severity > Severity::Error

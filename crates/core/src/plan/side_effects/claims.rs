@@ -148,7 +148,7 @@ impl<'a> SideEffects<'_, 'a> {
             }
         });
         let lasts = |other: &&ObjectId| **other != volume && self.survival(**other) != Survival::Removed;
-        let others = index.same.get(handle).into_iter().flatten().filter(lasts);
+        let others = index.same.of(handle).iter().filter(lasts);
         let twins: Vec<String> = others.map(|other| snapshot.short_name(*other)).collect();
         match twins.len() {
             0 => String::new(),

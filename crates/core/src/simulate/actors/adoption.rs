@@ -37,12 +37,10 @@ impl SimContext<'_> {
             for (id, object) in snapshot.objects() {
                 let Some(adopts) = self.adopts(object.resource) else { continue };
                 let Some((key, values)) = self.demanded_label(id) else {
-                    index.others.entry((adopts, object.namespace)).or_default().push(id);
+                    index.others.extend([((adopts, object.namespace), id)]);
                     continue;
                 };
-                for value in values {
-                    index.by_label.entry((adopts, object.namespace, key, value)).or_default().push(id);
-                }
+                index.by_label.extend(values.into_iter().map(|value| ((adopts, object.namespace, key, value), id)));
             }
             index
         })
@@ -76,9 +74,8 @@ impl SimContext<'_> {
         let found = self.snapshot.object(object);
         let (index, resource, namespace) = (self.adopter_index(), found.resource, found.namespace);
         let labelled =
-            found.labels.iter().filter_map(|(key, value)| index.by_label.get(&(resource, namespace, *key, *value)));
-        let others = index.others.get(&(resource, namespace));
-        let mut found: Vec<ObjectId> = labelled.chain(others).flatten().copied().collect();
+            found.labels.iter().flat_map(|(key, value)| index.by_label.of(&(resource, namespace, *key, *value)));
+        let mut found: Vec<ObjectId> = labelled.chain(index.others.of(&(resource, namespace))).copied().collect();
         found.extend(self.set_named_by(object));
         found
     }

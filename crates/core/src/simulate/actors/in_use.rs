@@ -85,11 +85,9 @@ impl SimContext<'_> {
     pub(crate) fn reads_pods_beside(&self, claim: ObjectId) -> bool {
         let (snapshot, namespace) = (self.snapshot, self.snapshot.object(claim).namespace);
         let Some(pods) = self.built_in.pods else { return true };
-        let unread = |id: &ObjectId| snapshot.object(*id).resource == pods && snapshot.facts.pod(*id).is_none();
-        let unread: Vec<ObjectId> = self.in_namespace(namespace).iter().copied().filter(unread).collect();
-        let is_read = unread.is_empty() && snapshot.covers(pods, Some(namespace));
+        let unread = self.unread_pods(namespace);
         self.lacks(|needs| needs.facts.extend(unread));
-        is_read
+        unread.is_empty() && snapshot.covers(pods, Some(namespace))
     }
 
     /// The volume that is bound to a claim, as far as that was read.
