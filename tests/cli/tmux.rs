@@ -61,6 +61,12 @@ impl Tmux {
         self.call(&["capture-pane", "-p"])
     }
 
+    /// The same with the sequences of its colours.
+    #[allow(dead_code, reason = "for the tests on clusters")]
+    pub fn coloured(&self) -> String {
+        self.call(&["capture-pane", "-p", "-e"])
+    }
+
     /// The picture, once these words are in it and it has come to rest.
     #[track_caller]
     pub fn until(&self, words: &str) -> String {

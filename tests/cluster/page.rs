@@ -114,7 +114,7 @@ impl Stage {
 }
 
 /// The objects of `examples/team.yaml`.
-fn team() -> impl Iterator<Item = Value> {
+pub fn team() -> impl Iterator<Item = Value> {
     let text = read(Path::new("examples/team.yaml"));
     let objects = serde_yaml::Deserializer::from_str(&text)
         .map(|document| Value::deserialize(document).expect("an object"))

@@ -1,8 +1,12 @@
 //! `delete` asks a user on a terminal, who answers.
 
+use regex::Regex;
+use serde_json::json;
+
 use super::kit::{Family, config_map};
 use crate::{
-    harness::{ADMIN, shared, unwrapped},
+    harness::{ADMIN, PATIENCE, shared, unwrapped},
+    page::team,
     tmux::Tmux,
 };
 
@@ -19,26 +23,49 @@ fn a_yes_is_a_yes() {
     assert_eq!(family.there(), [""; 0]);
 }
 
-/// The plan and its question, and then what came of it, each fit a small screen in whole.
+/// The plan and its question, and then what came of it, on a small terminal and on a large one, with colours (`{1;31}`
+/// begins one, `{}` ends it) and without: then the words are the same.
 #[test]
-fn a_small_screen_shows_all() {
-    let family = Family::of("asked-small", 2);
-    let kubeconfig = family.cluster.kubeconfig(ADMIN);
-    let tmux = Tmux::of(80, 24, family.cluster.folder());
-    let delete = [env!("CARGO_BIN_EXE_kubectl-gc")].into_iter().chain(family.args(&[])).collect::<Vec<_>>().join(" ");
-    tmux.types(&format!("clear; KUBECONFIG={} {delete}; echo ended with $?", kubeconfig.display()));
-    let asked = tmux.until("archive first]");
-    tmux.types("y");
-    let ended = tmux.until("ended with 0");
-    insta::with_settings!({filters => [
-        (family.namespace.as_str(), "team"),
-        (r"127\.0\.0\.1:\d+", "127.0.0.1:6443"),
-        (r"[\d.]+m?s\b", "0.0s"),
-        (r" +\n", "\n"),
-    ]}, {
-        insta::assert_snapshot!("asked-on-80x24", asked.trim_end());
-        insta::assert_snapshot!("ended-on-80x24", ended.trim_end());
-    });
+fn on_the_example() {
+    let cluster = shared();
+    let pattern = |pattern: &str| Regex::new(pattern).expect("a pattern");
+    let (colour, end) = (pattern("\u{1b}\\[([0-9;]*)m"), pattern("(\u{1b}\\[(0|39|49)m)+"));
+    let (time, gap) = (pattern(r"[\d.]+m?s\b"), pattern(" +\n"));
+    for (columns, lines) in [(80, 24), (120, 40)] {
+        let [coloured, without] = ["", "NO_COLOR=1"].map(|variable| {
+            let namespace = cluster.namespace("team");
+            for mut object in team() {
+                object["metadata"]["namespace"] = json!(namespace);
+                cluster.create(object);
+            }
+            let pods = ["db-0", "db-1"].map(|pod| format!("/api/v1/namespaces/{namespace}/pods/{pod}"));
+            cluster.wait_until("both Pods are there", PATIENCE, || pods.iter().all(|pod| cluster.get(pod).is_some()));
+            cluster.settled();
+            let tmux = Tmux::of(columns, lines, cluster.folder());
+            let (program, kubeconfig) = (env!("CARGO_BIN_EXE_kubectl-gc"), cluster.kubeconfig(ADMIN));
+            let delete = format!(
+                "{program} delete statefulset/db configmap/settings -n {namespace} --timeout=2s; \
+                                  echo ended with $?"
+            );
+            tmux.types(&format!("clear; KUBECONFIG={} {variable} {delete}", kubeconfig.display()));
+            tmux.until("stop):");
+            let asked = tmux.coloured();
+            tmux.types("settings");
+            tmux.until("ended with 2");
+            [asked, tmux.coloured()].map(|shown| gap.replace_all(&shown.replace(&namespace, "team"), "\n").into_owned())
+        });
+        for ((name, coloured), without) in ["asked", "ended"].into_iter().zip(coloured).zip(without) {
+            let words = |shown: &str| time.replace_all(&colour.replace_all(shown, ""), "0.0s").into_owned();
+            assert_eq!(words(&coloured), words(&without), "the same words");
+            let marked = colour.replace_all(&end.replace_all(coloured.trim_end(), "{}"), "{$1}").into_owned();
+            insta::with_settings!({filters => [
+                (r"127\.0\.0\.1:\d+", "127.0.0.1:6443"),
+                (time.as_str(), "0.0s"),
+            ]}, {
+                insta::assert_snapshot!(format!("{name}-on-{columns}x{lines}"), marked);
+            });
+        }
+    }
 }
 
 #[test]
