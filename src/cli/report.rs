@@ -90,8 +90,7 @@ impl Report {
 
     /// The user did not confirm: with yes, or with this word.
     pub fn declined(word: Option<&str>) -> Self {
-        let wanted = word.map_or("answer yes".to_owned(), |word| format!("type {word:?}"));
-        let notes = vec![format!("Nothing was changed: you did not {wanted}.")];
+        let notes = vec![format!("Nothing was changed: the answer was not {}.", word.unwrap_or("yes"))];
         Report { data: Vec::new(), notes, exit: Exit::Failed }
     }
 

@@ -182,7 +182,8 @@ impl Proposal for Delete {
             (Ok(_), Some(unread)) => return Err(OperationError::Incomplete(unread)),
             // What the user may not do comes first: no flag helps there.
             (Err(OperationError::Forbidden { done, what, .. }), unread) => {
-                return Err(OperationError::Forbidden { done, what, unread });
+                let may_be_more = unread.is_some_and(|unread| unread.forbidden);
+                return Err(OperationError::Forbidden { done, what, may_be_more });
             }
             (Err(why), _) => return Err(why),
         }

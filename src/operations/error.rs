@@ -41,9 +41,9 @@ pub enum OperationError {
     #[error("the API server refuses to delete {object}: {why}")]
     Refused { object: String, why: &'static str },
     /// The user lacks permissions.
-    #[error("nothing was {done}: you may not {what}{}", .unread.as_ref().map_or(String::new(), |unread| format!(
-        "\nWhat could not be read may change which objects are {done}, too:{}", unread.in_the_way(false))))]
-    Forbidden { done: &'static str, what: String, unread: Option<Box<Unread>> },
+    #[error("nothing was {done}: you may not {what}{}", if *.may_be_more {
+        "\nNor may you read all that may go with it: --print-role prints every right that this command needs" } else { "" })]
+    Forbidden { done: &'static str, what: String, may_be_more: bool },
     /// `--keep` asks for something impossible: one line for each object.
     #[error("{}", .0.join("\n"))]
     Unkeepable(Vec<String>),

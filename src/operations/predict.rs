@@ -14,7 +14,7 @@ use gc_core::{
     progress::{self, Work},
     server::Propagation,
     simulate::{Assume, Needs, Request, SimContext, Uncertainty},
-    wording::{count, thousands},
+    wording::{count, grouped, some_of, thousands},
 };
 
 use super::{
@@ -88,6 +88,9 @@ impl PlanOptions {
 /// Of larger plans, only the policy that was asked for is shown.
 const MOST_OF_EVERY_POLICY: usize = 20_000;
 
+/// So many objects that can't be kept for one reason are named.
+const NAMED: usize = 5;
+
 /// What a delete would do, with everything to report about it.
 #[derive(Debug)]
 pub struct PlanResult {
@@ -118,8 +121,7 @@ pub fn predict(
 ) -> Result<PlanResult, OperationError> {
     let wanted = KeepSelection::of(session, request, asked)?;
     let (all, _) = play(session, request, assume, asked, &wanted)?;
-    let lost = all[0].lost.iter().map(|(object, why)| describe_unkeepable(&session.snapshot, *object, why));
-    let lost: Vec<String> = lost.collect();
+    let lost = describe_unkeepable(&session.snapshot, all[0].lost.iter().map(|(object, why)| (*object, why)));
     if !lost.is_empty() {
         return Err(OperationError::Unkeepable(lost));
     }
@@ -234,12 +236,8 @@ impl KeepSelection {
             // It is terminating already, through this delete or another: a user who names it must learn that it is too
             // late.
             let is_late = |object: &&ObjectId| session.snapshot.object(**object).terminating();
-            let late: Vec<String> = keep_targets
-                .named
-                .iter()
-                .filter(is_late)
-                .map(|object| describe_unkeepable(&session.snapshot, *object, &Unkeepable::Terminating))
-                .collect();
+            let late = keep_targets.named.iter().filter(is_late).map(|object| (*object, &Unkeepable::Terminating));
+            let late = describe_unkeepable(&session.snapshot, late);
             if !late.is_empty() {
                 return Err(OperationError::Unkeepable(late));
             }
@@ -321,9 +319,19 @@ fn play(
     complete(ROUNDS, session, simulate, |session, (_, needs)| Ok(session.learn(needs)))
 }
 
-/// Why an object can't be kept, and what to do about it.
-fn describe_unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> String {
-    let why = match why {
+/// Why objects can't be kept, and what to do about it: a line for each reason.
+fn describe_unkeepable<'w>(snapshot: &Snapshot, lost: impl Iterator<Item = (ObjectId, &'w Unkeepable)>) -> Vec<String> {
+    let by_reason = grouped(lost.map(|(object, why)| (why_not_kept(snapshot, object, why), object)));
+    let line = |(why, objects): (String, Vec<ObjectId>)| {
+        let names = some_of(objects.iter().map(|object| snapshot.located(*object, None)), NAMED);
+        let each = if objects.len() == 1 { "" } else { ", each" };
+        format!("--keep: {names} can't be kept{each}: {why}")
+    };
+    by_reason.into_iter().map(line).collect()
+}
+
+fn why_not_kept(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> String {
+    match why {
         Unkeepable::Target => "it is a target of this delete; leave it out of the TARGETs, or narrow --keep".to_owned(),
         Unkeepable::Terminating => "it is already being deleted, and that cannot be undone".to_owned(),
         Unkeepable::Namespace(namespace) => format!(
@@ -355,6 +363,5 @@ fn describe_unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) 
             let reason = because(snapshot, object, cause, Propagation::Background).message;
             format!("it is not deleted because of its owners, but because {reason}")
         }
-    };
-    format!("--keep: {} can't be kept: {why}", snapshot.located(object, None))
+    }
 }

@@ -169,7 +169,7 @@ impl Cluster {
     ) -> Result<Option<String>, OperationError> {
         let verdicts = self.review(resources, wanted);
         if let Some(what) = verdicts.forbidden(resources) {
-            return Err(OperationError::Forbidden { done, what, unread: None });
+            return Err(OperationError::Forbidden { done, what, may_be_more: false });
         }
         Ok(verdicts.unknown.map(|why| format!("Your permissions could not be checked beforehand ({why}).")))
     }

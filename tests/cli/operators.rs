@@ -149,6 +149,6 @@ fn what_could_not_be_read_is_told_once() {
         object(("v1", "ConfigMap"), "rates", json!({}))]});
     let ran = with_input(&["plan", "ns/vault", "locker/safe", "--from", "-"], objects.to_string());
     says(&ran, &["there may be more objects"]);
-    let listed = ran.out.lines().find(|line| line.contains("there may be more objects")).unwrap();
+    let listed = ran.err.lines().find(|line| line.starts_with("Not in the dump")).unwrap();
     assert_eq!(listed.matches("persistentvolumeclaims").count(), 1, "{ran}");
 }

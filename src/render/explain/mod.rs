@@ -7,7 +7,7 @@ use gc_core::{
     command_line::ShellCommand,
     doctor::Explanation,
     graph::OwnerGraph,
-    model::{Gap, ObjectId, Snapshot},
+    model::{Gap, ObjectId, Snapshot, is_built_in_group},
     wording::{count, some_of},
 };
 
@@ -30,10 +30,16 @@ pub struct ExplainView<'a> {
 }
 
 impl ExplainView<'_> {
-    /// What could not be read, and may hide dependents of an object that the collector is about to let go.
+    /// What could not be read, and may hide dependents of an object that the collector is about to let go, or what a
+    /// Namespace or a definition contains.
     pub fn gaps(&self) -> Vec<Gap> {
-        let let_go = self.explanations.iter().filter(|explanation| explanation.next.may_wait);
-        let let_go: Vec<ObjectId> = let_go.map(|explanation| explanation.object).collect();
+        let contains = |id: ObjectId| {
+            let resource = self.snapshot.resource(id);
+            matches!(resource.kind.as_str(), "Namespace" | "CustomResourceDefinition")
+                && is_built_in_group(&resource.group)
+        };
+        let told = |it: &&Explanation| it.next.may_wait || contains(it.object);
+        let let_go: Vec<ObjectId> = self.explanations.iter().filter(told).map(|it| it.object).collect();
         let mut gaps = self.snapshot.gaps_and_lacking(self.explanations.iter().map(|explanation| explanation.object));
         let hiding = self.snapshot.may_hide(&let_go).into_iter().filter(|gap| !gaps.contains(gap));
         gaps.extend(hiding.collect::<Vec<_>>());

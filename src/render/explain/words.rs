@@ -86,7 +86,13 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
     };
     let sentence = verdict.sentence.replace(&format!(" {SEE_LOSS}"), "").replace(&format!("{DATA_LOSS}{loses}"), "");
     let sentence = sentence.trim_end();
-    let below = |reason: String| [verdict.rest.clone(), vec![(Heading::Why, reason)]].concat();
+    // What stands below says already what it waits for.
+    let below = |also: &str| {
+        let sentence = if verdict.rest.is_empty() { sentence } else { "" };
+        let reason = [sentence, also].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+        let why = (!reason.is_empty()).then_some((Heading::Why, reason));
+        verdict.rest.iter().cloned().chain(why).collect::<Vec<_>>()
+    };
     let name = view.snapshot.short_name(explanation.object);
     let first = match loses.starts_with(&format!("{name} ")) {
         true => sentence.to_owned(),
@@ -94,8 +100,8 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
     };
     let choices = [
         (first, verdict.rest.clone()),
-        (loses.to_owned(), below(sentence.to_owned())),
-        (format!("{name} takes data with it."), below(format!("{sentence} {loses}"))),
+        (loses.to_owned(), below("")),
+        (format!("{name} takes data with it."), below(loses)),
     ];
     Verdict::fitting(Headline::DataLoss, choices)
 }
@@ -351,7 +357,7 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         let whole = [format!("{what} until {until}."), format!("{name} stays until {until}.")];
         let (short, last) = match waits_for(view, explanation) {
             Some(last) => (None, format!("{name} waits for {last}.")),
-            None => (Some(format!("it stays until {until}.")), format!("{what} until others act: see Why.")),
+            None => (Some(format!("it stays until {until}.")), format!("{what} until others act.")),
         };
         let whole = whole.into_iter().chain(short).map(|whole| (whole, Vec::new()));
         Verdict::fitting(headline, whole.chain([(last, rest)]))
@@ -455,8 +461,12 @@ fn until(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     let last = last_of(explanation);
     let held_by = last.iter().map(|line| (line.object, line.held_by.as_slice()));
     until_who_is_done(view.snapshot, &explanation.controllers, held_by).unwrap_or_else(|| {
-        let objects: Vec<ObjectId> = last.iter().map(|line| line.object).collect();
-        deleted(view, &objects)
+        let others: Vec<ObjectId> =
+            last.iter().map(|line| line.object).filter(|last| *last != explanation.object).collect();
+        match view.snapshot.resource(explanation.object).kind.as_str() {
+            "CustomResourceDefinition" if others.is_empty() => "its custom resources are deleted".to_owned(),
+            _ => deleted(view, &others),
+        }
     })
 }
 

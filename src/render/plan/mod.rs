@@ -182,6 +182,11 @@ impl<'a> PlanView<'a> {
         self.effects_of(object).any(|effect| effect.kind == EffectKind::DataLost)
     }
 
+    /// Whether it is not known whether stored data is lost with an object.
+    fn may_lose_data(&self, object: ObjectId) -> bool {
+        self.effects_of(object).any(|effect| effect.at_worst == Some(EffectKind::DataLost))
+    }
+
     /// Makes the commands that mend something.
     fn commands(&self) -> Commands<'a> {
         Commands { snapshot: self.snapshot, kubectl: self.kubectl, guarded: false }

@@ -804,7 +804,8 @@ fn ask_first(view: &PlanView<'_>) -> Vec<Said> {
 /// Whether the command that deletes saves what it deletes.
 fn is_saved(view: &PlanView<'_>) -> bool {
     let counts = view.verdict().counts;
-    saved_in_vain(view).is_some() || counts.data_lost + counts.external > 0
+    let may_lose_data = || view.plan.both_ends().any(|outcome| view.may_lose_data(outcome.object));
+    saved_in_vain(view).is_some() || counts.data_lost + counts.external > 0 || may_lose_data()
 }
 
 /// The flag that writes an archive, called after an object and its place: others may have its name.

@@ -22,7 +22,8 @@ use gc_core::{
         effects::{EffectKind, When, known_finalizer},
     },
     plan::{
-        Afterwards, NoteKind, Outcome, OutcomeKind, ReasonKind, Verdict, VerdictCounts, VerdictReason, VerdictResult,
+        Afterwards, MORE_OBJECTS, NoteKind, Outcome, OutcomeKind, ReasonKind, Verdict, VerdictCounts, VerdictReason,
+        VerdictResult,
     },
     simulate::{
         BlockedBy, Finished, Obstacle, ObstacleKind, State, Uncertainty, foreign_spec_finalizers, until_who_is_done,
@@ -196,12 +197,14 @@ fn of_plan(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Toned>) {
 /// The verdict on a sweep: what one pass of the collector would do.
 fn of_sweep(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Toned>) {
     let result = verdict.result;
-    if view.plan.outcomes.is_empty() && result == VerdictResult::Nothing {
+    let is_unsure = result == VerdictResult::Unsure;
+    if view.plan.outcomes.is_empty() && (is_unsure || result == VerdictResult::Nothing) {
         let limit = if view.plan.request.only.is_some() { " among the objects it may change" } else { "" };
         let doubted = view.plan.notes.iter().any(|note| note.kind == NoteKind::DoubtedPath);
         let but = if doubted { ", but see Note" } else { "" };
         let nothing = Part::new(14, format!("nothing is left over{limit}{but}"));
-        return in_a_line(Headline::Ok, vec![nothing]);
+        let headline = if is_unsure { Headline::Unsure } else { Headline::Ok };
+        return in_a_line(headline, [nothing].into_iter().chain(uncertain(view, verdict)).collect());
     }
     let mut parts = losses_of(view, verdict);
     parts.extend(perhaps_lost(view, verdict));
@@ -345,8 +348,12 @@ fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
 
 /// What may be lost, where nothing is worse.
 fn perhaps_lost(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
-    let first = doubts(verdict).next().filter(|first| verdict.result == VerdictResult::Unsure && is_loss(first))?;
-    Some(Part::new(16, reason_in_words(view, first)).or(5, Uncertainty::Effect.row().short).listed())
+    let first = doubts(verdict).next().filter(|first| is_loss(first))?;
+    let is_claim = |id: &ObjectId| view.snapshot.resource(*id).kind == "PersistentVolumeClaim";
+    let of_data = first.objects.iter().all(|id| view.may_lose_data(*id) && is_claim(id));
+    let short = if of_data { "data may be lost" } else { Uncertainty::Effect.row().short };
+    let part = Part::new(16, reason_in_words(view, first)).or(5, short).listed();
+    (verdict.result == VerdictResult::Unsure || of_data).then_some(part)
 }
 
 /// Whether something may be lost, or go on, for that reason.
@@ -368,7 +375,12 @@ pub(super) fn further_doubts(view: &PlanView<'_>) -> Vec<String> {
     let is_open = verdict.reasons_of(ReasonKind::Open(Uncertainty::Gap)).next().is_some() && !unread.is_empty();
     let more = is_open.then(|| format!("what decides was not read of {}", some_of(unread, NAMED_UNREAD)));
     let others = doubts(&verdict).skip(said).filter(|reason| reason.kind.open() != Some(Uncertainty::Assumption));
-    others.map(|reason| reason_in_words(view, reason)).chain(more).collect()
+    // Which lists is told below, with why.
+    let in_words = |reason: &VerdictReason| match reason.kind.open() {
+        Some(Uncertainty::Hidden) => MORE_OBJECTS.to_owned(),
+        _ => reason_in_words(view, reason),
+    };
+    others.map(in_words).chain(more).collect()
 }
 
 /// What happens to the objects.
@@ -760,8 +772,7 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
             format!("{objects} {stays} Terminating until {}", until_both_ends(view))
         }
         ReasonKind::Open(Uncertainty::Effect) => {
-            let is_data =
-                |id: &ObjectId| view.effects_of(*id).any(|effect| effect.at_worst == Some(EffectKind::DataLost));
+            let is_data = |id: &ObjectId| view.may_lose_data(*id);
             match reason.objects.as_slice() {
                 [one] if is_data(one) => format!("{} may lose its data", view.name(*one)),
                 all if all.iter().all(is_data) => {

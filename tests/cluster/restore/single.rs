@@ -290,7 +290,7 @@ fn whoever_restores_is_asked_and_told_where() {
         assert_eq!(there(), 0, "nothing is created before the answer");
         let (ended, shown) = terminal.answered(answer);
         assert_eq!((ended, there()), (Some(code), back), "{answer:?}: {shown}");
-        let last = if code == 0 { "DONE: 2 objects created." } else { "Nothing was changed: you did not answer yes." };
+        let last = if code == 0 { "DONE: 2 objects created." } else { "Nothing was changed: the answer was not yes." };
         assert!(shown.contains(last), "{shown}");
     }
     // Restore doesn't ask if it can't create anything.

@@ -156,7 +156,7 @@ fn somebody_is_asked() {
         terminal.shows("Sweep 2 objects? [y/N]");
         let (code, shown) = terminal.answered(answer);
         assert_eq!(code, Some(1), "{answer:?}: {shown}");
-        assert!(shown.contains("Nothing was changed: you did not answer yes."), "{answer:?}: {shown}");
+        assert!(shown.contains("Nothing was changed: the answer was not yes."), "{answer:?}: {shown}");
     }
     assert_eq!(there(&trial), ["lost-0", "lost-1"]);
     let (terminal, watches) = trial.cluster.gc_on_watched_terminal(&args(&trial, &[]));

@@ -5,6 +5,8 @@ use std::io::{self, Read};
 
 use memchr::{memchr, memchr_iter, memchr2, memmem, memrchr};
 
+use crate::bounded;
+
 /// How much is read at once, in bytes.
 pub(super) const CHUNK: usize = 256 << 10;
 
@@ -49,10 +51,15 @@ pub(super) enum End {
 /// How many bytes are read at once.
 const STEP: usize = 64 << 10;
 
+/// The most that one piece, or a text in YAML, may have, in bytes: a million objects in YAML have 600 MiB.
+const LARGEST_PIECE: usize = if cfg!(test) { 1 << 20 } else { 1 << 30 };
+
 /// A text that is read piece by piece.
 pub(super) struct Pieces<R> {
     reader: R,
     chunk: usize,
+    /// The most that may be in the buffer.
+    most: usize,
     buffer: Vec<u8>,
     /// Where the next piece begins in the buffer.
     start: usize,
@@ -106,6 +113,7 @@ impl<R: Read> Pieces<R> {
         Pieces {
             reader,
             chunk: CHUNK,
+            most: LARGEST_PIECE,
             buffer: Vec::new(),
             start: 0,
             checked: 0,
@@ -135,6 +143,7 @@ impl<R: Read> Pieces<R> {
 
     /// All the rest.
     pub(super) fn all(mut self) -> io::Result<Vec<u8>> {
+        self.most = usize::MAX;
         while self.fill()? {}
         self.buffer.drain(..self.start);
         Ok(self.buffer)
@@ -167,6 +176,11 @@ impl<R: Read> Pieces<R> {
 
     /// Reads more; `false` at the end.
     pub(super) fn fill(&mut self) -> io::Result<bool> {
+        if self.rest().len() > self.most {
+            let most = bounded::size(self.most as u64);
+            let hint = "YAML is held as a whole: get a dump of this size with -o json";
+            return Err(io::Error::other(format!("{most} of it are no whole object; {hint}")));
+        }
         if self.start > 0 {
             self.buffer.drain(..self.start);
             self.checked = self.checked.saturating_sub(self.start);
@@ -303,6 +317,17 @@ impl<R: Read> Pieces<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// robustness input: a text without an end, in YAML and in JSON | once | an error that says what to do
+    #[test]
+    fn a_piece_has_a_limit() {
+        for (begin, rest) in [("", "a: b\n"), ("{\"a\": \"", "b")] {
+            let endless = std::iter::repeat(rest).flat_map(str::bytes);
+            let text: Vec<u8> = begin.bytes().chain(endless.take(2 << 20)).collect();
+            let error = crate::dump::read_bytes(&text, false).unwrap_err().to_string();
+            assert!(error.contains("1Mi of it are no whole object; YAML is held as a whole"), "{error}");
+        }
+    }
 
     #[test]
     fn the_latest_time_is_one_at_which_something_happened() {

@@ -127,7 +127,8 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             .world
             .met_obstacles()
             .then(|| healthy.get_or_init(|| context.aside(|| without_obstacles(context, &request)).0));
-        let obstacles = self.world.obstacles(healthy);
+        let gone_anyway = anyway.iter().map(|outcome| outcome.object).collect();
+        let obstacles = self.world.obstacles(healthy, &gone_anyway);
         let mut controllers = self.blockers.controllers().clone();
         controllers.add_provisioners(&self.world.unseen_provisioners);
         let others = self.world.others.take().unwrap_or_default();

@@ -37,4 +37,4 @@ pub use reaction::{Afterwards, ClaimsOfSet, OutsideEffect};
 pub use side_effects::{adopters_of, effects_of};
 pub use tracker::PlanTracker;
 pub use unlisted_contents::{Unlisted, UnlistedContents, unlisted, unlisted_contents};
-pub use verdict::{ReasonKind, Verdict, VerdictCounts, VerdictReason, VerdictResult};
+pub use verdict::{MORE_OBJECTS, ReasonKind, Verdict, VerdictCounts, VerdictReason, VerdictResult};

@@ -10,7 +10,7 @@ use crate::{
         effects::EffectKind,
         gaps::{each_once, in_words},
     },
-    simulate::{ObstacleKind, State, Uncertainty},
+    simulate::{ObstacleKind, Start, State, Uncertainty},
 };
 
 use super::{
@@ -20,6 +20,9 @@ use super::{
     reaction::OutsideEffect,
     unlisted_contents::UnlistedContents,
 };
+
+/// What it means that lists could not be read: a clause.
+pub const MORE_OBJECTS: &str = "there may be more objects, in lists that could not be read";
 
 /// What a plan comes to, the worst first: what can't be taken back, what won't end by itself, then the rest. Its JSON
 /// name never changes meaning.
@@ -290,11 +293,15 @@ fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> Vec<VerdictReason> {
     for (object, why) in uncertain(plan).filter(|doubt| seen.insert(*doubt)) {
         reason_of(&mut reasons, ReasonKind::Open(why), VerdictResult::Unsure).objects.push(object);
     }
-    let unseen = Incomplete::of(snapshot, plan).unseen;
+    // Whatever was not read may be left over.
+    let finds_nothing = plan.request.start == Start::Sweep && plan.outcomes.is_empty();
+    let unseen = match finds_nothing {
+        true => snapshot.gaps.iter().filter(|gap| !gap.serves_only_metrics()).cloned().collect(),
+        false => Incomplete::of(snapshot, plan).unseen,
+    };
     if !unseen.is_empty() {
-        let more = "there may be more objects, in lists that could not be read";
         reason_of(&mut reasons, ReasonKind::Open(Uncertainty::Hidden), VerdictResult::Unsure).message =
-            Some(format!("{more}: {}", in_words(&each_once(&unseen))));
+            Some(format!("{MORE_OBJECTS}: {}", in_words(&each_once(&unseen))));
     }
     reasons
 }

@@ -1,6 +1,8 @@
 //! Predicts the outcome of everything in progress, without another delete: a working collector and all known
 //! controllers finish their work. What is still terminating then is stuck; the rest only takes time.
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     model::{ObjectId, Snapshot, Symbol},
     server::{Patch, Stored},
@@ -81,7 +83,7 @@ impl Projection {
         let still_there = || world.refused.iter().filter(|(id, _)| world.exists(**id));
         let refused = still_there().filter_map(|(id, _)| Some((*id, world.refused_by(*id)?))).collect();
         let undeleted = still_there().filter(|(_, refused)| refused.operation.deletes()).map(|(id, _)| *id).collect();
-        let mut taken_down = world.obstacles(None);
+        let mut taken_down = world.obstacles(None, &FxHashSet::default());
         taken_down.retain(|obstacle| obstacle.taken_down);
         let others = world.others.take().unwrap_or_default();
         let inventories = world.log.iter().filter_map(|change| match change.cause {

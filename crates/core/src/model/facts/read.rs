@@ -339,6 +339,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             Fact::Workload(WorkloadFacts { wanted, ready, selector, limits, requires, deletes_files, ..default })
         }
         ("batch", "CronJob") => Fact::Workload(WorkloadFacts {
+            ready: i64::try_from(list(at(object.0, &["status", "active"])).count()).unwrap_or(i64::MAX),
             requires: required_by_pods(Whole(at(object.0, &["spec", "jobTemplate"])?), kind),
             ..WorkloadFacts::default()
         }),

@@ -107,7 +107,8 @@ sparse! {
         pub parallel?: bool,
         /// Whether some pods of a DaemonSet run where it wants none (`status.numberMisscheduled`).
         pub misscheduled?: bool,
-        /// `status.readyReplicas`, or a DaemonSet's `status.numberReady`; zero if unset.
+        /// `status.readyReplicas`, a DaemonSet's `status.numberReady`, or how many Jobs a CronJob's `status.active`
+        /// names; zero if unset.
         pub ready: i64,
         /// Whether it has no `status`: then its readiness is unknown.
         pub without_status?: bool,
@@ -298,6 +299,13 @@ sparse! {
         /// Whether `spec.selector` is set, so that the endpoints controllers make its Endpoints and EndpointSlices.
         #[serde(default)]
         pub selects: bool,
+    }
+}
+
+impl ServiceFacts {
+    /// Whether the endpoints controllers make EndpointSlices for it.
+    pub(crate) fn has_slices(&self) -> bool {
+        self.selects && self.kind.as_deref() != Some("ExternalName")
     }
 }
 

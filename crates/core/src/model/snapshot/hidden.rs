@@ -274,13 +274,15 @@ impl Snapshot {
         one.into_iter().collect()
     }
 
-    /// What ready workloads must own, and do not in this dump, although it has objects of that kind: it was selected
-    /// by label or by name. As many pods and claims as are ready, and one of each other kind; and what those own.
+    /// What ready workloads, CronJobs with an active Job, and Services must own, and do not in this dump, although it
+    /// has objects of that kind: it was selected by label or by name. As many pods and claims as are ready, and one of
+    /// each other kind; and what those own.
     fn selected_away(&self, objects: &[ObjectId]) -> BTreeSet<(ResourceId, Symbol)> {
         let ready = |id: &ObjectId| {
             let ready = match self.facts.get(*id)? {
                 Fact::Workload(facts) => facts.ready,
                 Fact::Job(facts) => facts.active,
+                Fact::Service(facts) => i64::from(facts.has_slices()),
                 _ => 0,
             };
             (ready > 0).then_some((self.object(*id).uid, (*id, ready)))

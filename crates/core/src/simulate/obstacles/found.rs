@@ -30,8 +30,9 @@ impl World<'_, '_> {
         !self.refused.is_empty() || !self.held_by_api.is_empty() || self.manager_away()
     }
 
-    /// The obstacles that this settled simulation met or made. `healthy` is the same simulation without obstacles.
-    pub fn obstacles(&mut self, healthy: Option<&World<'_, '_>>) -> Vec<Obstacle> {
+    /// The obstacles that this settled simulation met or made. `healthy` is the same simulation without obstacles;
+    /// what is in `anyway` has gone by itself, so its loss is not told.
+    pub fn obstacles(&mut self, healthy: Option<&World<'_, '_>>, anyway: &FxHashSet<ObjectId>) -> Vec<Obstacle> {
         let context = self.context;
         let Some(obstacles) = context.obstacles.as_ref().filter(|_| self.heeds) else { return Vec::new() };
         let mut prevented = healthy.map(|healthy| self.prevented_beside(healthy)).unwrap_or_default();
@@ -43,13 +44,15 @@ impl World<'_, '_> {
             let collected = healthy.is_some_and(|healthy| self.has_collectors_work(healthy, &prevented));
             found.insert(kind, Obstacle { collected, ..Obstacle::new(kind, why.clone(), false) });
         }
-        for hook in self.lost_hooks() {
+        for hook in self.lost_hooks(anyway) {
             let webhook = &obstacles.admission.hooks[hook as usize];
             let (why, _) = self.lack(webhook.call.webhook.backend.as_ref(), webhook.reach(context));
             found.insert(kind_of(webhook), Obstacle::new(kind_of(webhook), why, true));
         }
         for bound in &obstacles.admission.policies {
-            if let Some((parameters, true)) = self.lost_parameters(bound) {
+            if let Some((parameters, true)) =
+                self.lost_parameters(bound).filter(|(parameters, _)| !anyway.contains(parameters))
+            {
                 let kind = &context.snapshot.resource(parameters).kind;
                 found.insert(
                     of_policy(bound, true),
@@ -99,8 +102,8 @@ impl World<'_, '_> {
             }
         }
         self.add_idle_backends(&mut found);
-        self.add_apis(&mut found, &mut prevented);
-        self.add_conversions(&mut found);
+        self.add_apis(&mut found, &mut prevented, anyway);
+        self.add_conversions(&mut found, anyway);
         // What only follows.
         if let Some(first) = found.values_mut().find(|obstacle| !obstacle.prevents.is_empty() || !obstacle.taken_down) {
             first.prevents.extend(prevented);
@@ -187,7 +190,20 @@ impl World<'_, '_> {
         })
     }
 
-    fn add_apis(&mut self, found: &mut BTreeMap<ObstacleKind, Obstacle>, prevented: &mut Vec<ObjectId>) {
+    /// Whether this simulation has removed a backend that does not go by itself.
+    fn loses(&self, reach: &Reach, anyway: &FxHashSet<ObjectId>) -> bool {
+        let Reach::Served { service, pods } = reach else { return false };
+        let ends = |object: &ObjectId| !self.exists(*object) || self.ended.contains(object);
+        let mut backend = std::iter::once(service).chain(pods);
+        self.has_lost(*service, pods) && backend.any(|object| ends(object) && !anyway.contains(object))
+    }
+
+    fn add_apis(
+        &mut self,
+        found: &mut BTreeMap<ObstacleKind, Obstacle>,
+        prevented: &mut Vec<ObjectId>,
+        anyway: &FxHashSet<ObjectId>,
+    ) {
         let context = self.context;
         let Some(obstacles) = context.obstacles.as_ref() else { return };
         if !self.removed_backends() && self.held_by_api.is_empty() {
@@ -195,8 +211,7 @@ impl World<'_, '_> {
         }
         let apis = obstacles.apis.get(context);
         for api in apis {
-            let lost = matches!(&api.reach, Reach::Served { service, pods } if self.has_lost(*service, pods));
-            let lost = lost && self.exists(api.service);
+            let lost = self.loses(&api.reach, anyway) && self.exists(api.service);
             let held: Vec<ObjectId> =
                 self.held_by_api.iter().filter(|(_, by)| **by == api.service).map(|(held, _)| *held).collect();
             if !lost && held.is_empty() {
@@ -222,7 +237,7 @@ impl World<'_, '_> {
 
     /// Conversion webhooks whose backend this simulation has removed. All CustomResourceDefinitions are large: those of
     /// a cluster are read only if a Service goes.
-    fn add_conversions(&mut self, found: &mut BTreeMap<ObstacleKind, Obstacle>) {
+    fn add_conversions(&mut self, found: &mut BTreeMap<ObstacleKind, Obstacle>, anyway: &FxHashSet<ObjectId>) {
         let context = self.context;
         let Some(definitions) = context.built_in.definitions.filter(|_| self.removed_backends()) else { return };
         let touched = self.namespaces_of_removed_backends();
@@ -241,7 +256,7 @@ impl World<'_, '_> {
                 continue;
             }
             let reach = reach(context, facts.conversion.as_deref());
-            if matches!(&reach, Reach::Served { service, pods } if self.has_lost(*service, pods)) {
+            if self.loses(&reach, anyway) {
                 let kind = ObstacleKind::ConversionBroken { definition };
                 let (why, _) = self.lack(facts.conversion.as_deref(), &reach);
                 found.insert(kind, Obstacle::new(kind, why, true));
@@ -279,7 +294,7 @@ impl World<'_, '_> {
     }
 
     /// Webhooks that must be called, and whose backend this simulation has removed.
-    fn lost_hooks(&mut self) -> Vec<u32> {
+    fn lost_hooks(&mut self, anyway: &FxHashSet<ObjectId>) -> Vec<u32> {
         let context = self.context;
         let Some(obstacles) = context.obstacles.as_ref().filter(|_| self.removed_backends()) else { return Vec::new() };
         let touched = self.namespaces_of_removed_backends();
@@ -290,10 +305,8 @@ impl World<'_, '_> {
             if !webhook.required || !is_near || !self.exists(hook.call.configuration) || webhook.rules.is_empty() {
                 continue;
             }
-            let reach = hook.reach(context);
-            let goes = matches!(reach, Reach::Served { service, pods } if self.has_lost(*service, pods));
             // A webhook that is called for nothing prevents nothing.
-            if goes && !self.resources_of(place).is_empty() {
+            if self.loses(hook.reach(context), anyway) && !self.resources_of(place).is_empty() {
                 lost.push(place);
             }
         }
