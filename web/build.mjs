@@ -9,14 +9,10 @@ import { build } from 'esbuild';
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, '../src/render/html/page.html');
 
-/** Properties that only the page's own code has: neither browsers, nor the data, nor a link. */
-const OWN = /^(is[A-Z].*|lineOf.*|set.*Open|openAs|endOf|reveal|below|loses|folds|own|worst|found|level)$/;
-
 async function bundle(entry, options) {
   const result = await build({
     absWorkingDir: here, entryPoints: [entry], bundle: true, minify: true, charset: 'utf8', write: false,
-    target: ['chrome123', 'firefox121', 'safari17.5'], legalComments: 'none', logLevel: 'warning', mangleProps: OWN,
-    ...options,
+    target: ['chrome123', 'firefox121', 'safari17.5'], legalComments: 'none', logLevel: 'warning', ...options,
   });
   return result.outputFiles[0].text.trim();
 }

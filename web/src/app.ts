@@ -1,11 +1,13 @@
 // What the reader has chosen, and what is shown of it. A link keeps it behind the # of the address, so that it works
-// for a file, too.
-import { data, fateOf, textOf, use, words, type Data } from './data.ts';
-import { forestOf, UNFILTERED, type Forest } from './forest.ts';
+// for a file, too. Only this module changes it.
+import { data, fateOf, textOf, use, type Data } from './data.ts';
+import { forestOf, type Column, type Forest } from './forest.ts';
 
 /** The columns of the table. */
-export const COLUMNS = ['state', 'kind', 'name', 'namespace', 'detail', 'created'] as const;
-export type Column = (typeof COLUMNS)[number] | 'object';
+export const COLUMNS: readonly Column[] = ['state', 'kind', 'name', 'namespace', 'detail', 'created'];
+
+/** A browser lays out no more lines on paper in a time that a person waits for. */
+export const MOST_PRINTED = 3000;
 
 export const START = {
   /** The name of the policy; empty for the view that was asked for. */
@@ -14,70 +16,71 @@ export const START = {
   show: '',
   /** An object as `kind/namespace/name`, or `row-N` for a line without one. */
   at: '',
-  ...UNFILTERED,
-  /** A column; `-COLUMN` sorts down; empty for the order of the tree. */
+  /** Words to look for. */
+  search: '',
+  /** Names of states. */
+  state: '',
+  /** A column of the table; `-COLUMN` sorts down; empty for the order of the tree. */
   sort: '',
 };
 export type State = typeof START;
-
-export const FILTERS = Object.keys(UNFILTERED) as (keyof typeof UNFILTERED)[];
 
 export function write(state: State): string {
   return new URLSearchParams(Object.entries(state).filter(([, value]) => value)).toString();
 }
 
-/** Reads a link. What it doesn't know it leaves out: a link may be cut, or made by hand. */
+/** Reads a link, which may be cut, or made by hand. */
 export function read(hash: string): State {
   const parts = new URLSearchParams(hash.slice(1));
-  const state = { ...START };
-  for (const name of Object.keys(START) as (keyof State)[]) state[name] = parts.get(name) ?? '';
-  if (state.show !== 'table') state.show = '';
-  if (!columnOf(state)) state.sort = '';
-  state.state = words(state.state).filter((name) => fateOf(name) >= 0).join(' ');
-  return state;
+  return Object.fromEntries(Object.keys(START).map((name) => [name, parts.get(name) ?? ''])) as State;
 }
 
-/** What the table is sorted by. */
-const columnOf = ({ sort }: State): Column | undefined => COLUMNS.find((column) => column === sort.replace('-', ''));
-
-// What is shown now; only this module changes it.
 export let state = START;
-/** The lines of each view. */
+/** The lines of each view, and of the one that is shown. */
 export let forests: Forest[];
-/** The lines of the view that is shown. */
 export let forest: Forest;
-/** The lines of the policy that was shown before. */
-export let compared: Forest | undefined;
 /** The selected object, and its line; without one, -1. */
 export let object = -1;
 export let line = -1;
-/** The lines of the list. */
+/** The lines to show. */
 export let lines: number[] = [];
+/** The page is printed. */
+export let isPaper = false;
+
+/** How a link names each object, so that it fits tomorrow's page, too; a second one of that name by its number. */
+const places = new Map<string, number>();
+export let placeOf: string[];
+/** Shows all this; `before` is what was chosen before. */
+let draw: (before: State | undefined) => void;
 
 export const isTable = (): boolean => state.show === 'table';
 
-/** What shows all this; `before` is what was chosen before. */
-type Show = (before: State | undefined) => void;
-let draw: Show;
-
 export function load(picture: Data): void {
   use(picture);
-  forests = data.views.map(forestOf);
+  const closed = new Set<number>();
+  forests = data.views.map((view) => forestOf(view, closed));
+  placeOf = data.objects.name.map((name, at) => {
+    const { kind, namespace } = data.objects;
+    const place = `${textOf(kind, at).toLowerCase()}/${textOf(namespace, at)}/${name}`;
+    const free = places.has(place) ? `object-${at}` : place;
+    places.set(free, at);
+    return free;
+  });
 }
 
 /** Shows what the address says, now and whenever it changes. */
-export function start(show: Show): void {
+export function start(show: typeof draw): void {
   draw = show;
   addEventListener('hashchange', () => change(read(location.hash), state));
-  change(read(location.hash), undefined);
+  change(read(location.hash));
 }
 
 /** Changes what is shown. A step is one that the browser's back button takes back. */
 export function go(to: Partial<State>, isStep = true): void {
-  const before = state;
-  change({ ...before, ...to }, before);
+  const before = write(state);
+  change({ ...state, ...to }, state);
   const hash = write(state);
-  if (hash === write(before)) return;
+  if (hash === before) return;
   try {
     history[isStep ? 'pushState' : 'replaceState'](null, '', `#${hash}`);
   } catch {
@@ -85,92 +88,57 @@ export function go(to: Partial<State>, isStep = true): void {
   }
 }
 
-function change(to: State, before: State | undefined): void {
+function change(to: State, before?: State): void {
+  const shown = forest;
   state = to;
-  const now = forests.find(({ view }) => view.name === state.view) ?? forests[data.shown]!;
-  const isOther = now !== forest;
-  if (isOther) {
-    compared = forest;
-    forest = now;
-    if (compared) forest.openAs(compared);
-  }
-  if (isOther || FILTERS.some((name) => state[name] !== before?.[name])) forest.filter(state);
-  [object, line] = find(state.at);
+  forest = forests.find(({ view }) => view.name === state.view) ?? forests[data.shown]!;
+  const isFiltered = state.search !== before?.search || state.state !== before.state;
+  if (isFiltered || forest !== shown) forest.filter(state.search, state.state);
+  object = places.get(state.at) ?? -1;
+  line = object >= 0 ? forest.lineOf[object]! : Number(/^row-(\d+)$/.exec(state.at)?.[1] ?? -1);
+  if (line >= forest.size) line = -1;
   if (state.at !== before?.at) forest.reveal(line);
-  lines = isTable() ? sorted() : forest.visible();
+  lines = isTable() ? table() : forest.visible(isPaper && forest.size <= MOST_PRINTED);
   draw(before);
 }
 
+/** Shows everything for paper, or what is open if that is too much; and what is open again. */
+export function print(isNow: boolean): void {
+  isPaper = isNow;
+  change(state, state);
+}
+
 /** The lines of the table: each object once, sorted if it is wanted. */
-function sorted(): number[] {
-  const once = new Set<number>();
-  for (let line = 0; line < forest.size; line++) {
-    if (!forest.matches[line]) continue;
-    // An object with several owners may stand in several lines: its first one is better.
-    const own = forest.lineOf[forest.own(line)] ?? line;
-    once.add(forest.matches[own] ? own : line);
-  }
-  const column = columnOf(state);
-  if (!column) return [...once];
+function table(): number[] {
+  const isFirst = (line: number): boolean => (forest.lineOf[forest.own(line)] ?? line) === line;
+  const once = [...forest.matches.keys()].filter((line) => forest.matches[line] && isFirst(line));
+  const column = COLUMNS.find((column) => column === state.sort.replace('-', ''));
+  if (!column) return once;
   const sign = state.sort.startsWith('-') ? -1 : 1;
-  const keyed = [...once].map((line) => {
-    // A letter for each state: what needs attention most is the first.
-    const rank = column === 'state' ? String.fromCharCode(65 + forest.fate(line)) : '';
-    return { line, key: rank + cell(line, column) };
-  });
-  // What has no value comes last in both directions.
-  keyed.sort(({ key: a }, { key: b }) => Number(!a) - Number(!b) || (a < b ? -sign : a > b ? sign : 0));
-  return keyed.map(({ line }) => line);
-}
-
-/** What a column shows of a line. */
-export function cell(line: number, column: Column): string {
-  switch (column) {
-    case 'object': return forest.title(line);
-    case 'state': return forest.word(line);
-    case 'name': return data.objects.name[forest.own(line)] ?? forest.title(line);
-    case 'detail': return forest.detail(line);
-    default: return textOf(data.objects[column], forest.object(line));
+  const keys: string[] = [];
+  // Of states, what needs attention most is the first: a letter for each.
+  for (const line of once) {
+    keys[line] = column === 'state' ? String.fromCharCode(65 + forest.fate(line)) : forest.cell(line, column);
   }
+  // What has no value comes last in both directions.
+  const compare = (a: string, b: string): number => Number(!a) - Number(!b) || (a < b ? -sign : a > b ? sign : 0);
+  return once.sort((a, b) => compare(keys[a]!, keys[b]!));
 }
 
-/** Names of API servers; others, from a dump, might not come through a link as they are. */
-const PLAIN = /^[a-z0-9]{1,63}(\/[a-z0-9.:-]{0,253}){2}$/;
-
-/** How a link names an object: so it fits tomorrow's page, too. */
-function placeOf(object: number): string {
-  const { kind, namespace, name } = data.objects;
-  return `${textOf(kind, object).toLowerCase()}/${textOf(namespace, object)}/${name[object]}`;
-}
-
-/** The object and the line that a link names; without one, -1. */
-function find(at: string): [object: number, line: number] {
-  const [, row, number] = /^(?:row-(\d+)|object-(\d+))$/.exec(at) ?? [];
-  const ofRow = forest.lineOfRow[Number(row)];
-  if (ofRow !== undefined) return [forest.own(ofRow), ofRow];
-  const object = PLAIN.test(at) ? data.objects.name.findIndex((_, object) => placeOf(object) === at) : Number(number);
-  const line = forest.lineOf[object];
-  return line === undefined ? [-1, -1] : [object, line];
-}
-
-/** Selects a line. */
+/** Selects a line, or opens it if it stands for others. */
 export function select(line: number, isStep = true): void {
-  const object = forest.own(line);
-  if (object < 0) go({ at: `row-${forest.row[line]}` }, isStep);
-  else selectObject(object, isStep);
+  if (line < 0) toggle(line);
+  else go({ at: placeOf[forest.own(line)] ?? `row-${line}` }, isStep);
 }
 
-export function selectObject(object: number, isStep = true): void {
-  const place = placeOf(object);
-  go({ at: find(place)[0] === object ? place : `object-${object}` }, isStep);
+export function toggle(line: number): void {
+  forest.toggle(line);
+  go({});
 }
 
 /** The next line after the selected one that needs attention most. */
 export function nextWorst(): number | undefined {
   const bad = [fateOf('stuck'), fateOf('error')];
-  for (let step = 1; step <= forest.size; step++) {
-    const at = (line + step) % forest.size;
-    if (forest.matches[at] && (bad.includes(forest.fate(at)) || forest.loses(at))) return at;
-  }
-  return undefined;
+  const after = Array.from({ length: forest.size }, (_, step) => (line + 1 + step) % forest.size);
+  return after.find((at) => forest.matches[at] && (bad.includes(forest.fate(at)) || forest.loses(at)));
 }

@@ -1,30 +1,23 @@
-// What the program writes into the page, as src/render/picture/data.rs has it: columns of numbers, and each text once.
+// What the program writes into the page: src/render/picture/data.rs says what each column means, and has made every
+// text visible.
 
-/** A number for each object, reference or row: without other words a place in `texts`. 0 is none. */
-export type Column = number[];
+/** A number for each object, reference or row: mostly a place in `texts`. 0 is none. */
+type Columns<Name extends string> = Record<Name, number[]>;
 
 export interface Data {
   title: string;
   source: string;
   /** The view that was asked for. */
   shown: number;
-  /** The states by number, what needs attention most first. */
+  /** What needs attention most comes first. */
   states: { name: string; symbol: string; word: string; meaning: string }[];
   texts: string[];
   stories: Story[];
-  /** Commands that show an object, cut where its name belongs. */
   commands: string[][][];
-  /** What is said of a reference: beside the owner, and beside the dependent. */
   abouts: [string, string][];
-  objects: {
-    name: string[]; apiVersion: Column; kind: Column; namespace: Column; created: Column; finalizers: Column;
-    /** 1: terminating. 2: no object with this uid was read. */
-    flags: Column;
-    /** A place in `commands`. */
-    commands: Column;
-  };
-  /** Owner references. All three are places, from 0. */
-  links: { dependent: Column; owner: Column; about: Column };
+  objects: { name: string[] }
+    & Columns<'apiVersion' | 'kind' | 'namespace' | 'created' | 'finalizers' | 'flags' | 'commands'>;
+  links: Columns<'dependent' | 'owner' | 'about'>;
   /** One, or one for each propagation policy. */
   views: View[];
 }
@@ -32,24 +25,7 @@ export interface Data {
 export interface View {
   name: string;
   verdict?: { fate: number; word: string; sentence: string };
-  rows: {
-    /** Its place, from 1. */
-    object: Column;
-    /** How many rows above stands the one that it stands below. */
-    parent: Column;
-    /** None: the object's own. */
-    title: Column;
-    /** A place in `states`. */
-    fate: Column;
-    word: Column;
-    detail: Column;
-    /** How many objects it stands for, if it shows several. */
-    more: Column;
-    /** 1: it only says where the row of its object is. 2: its stored data is lost. */
-    flags: Column;
-    /** A place in `stories`. */
-    story: Column;
-  };
+  rows: Columns<'object' | 'parent' | 'title' | 'fate' | 'word' | 'detail' | 'more' | 'flags' | 'story'>;
   sections: Section[];
 }
 
@@ -73,7 +49,7 @@ export function use(picture: Data): void {
   data = picture;
 }
 
-export function textOf(column: Column, at: number): string {
+export function textOf(column: number[], at: number): string {
   return data.texts[column[at] ?? 0] ?? '';
 }
 
@@ -89,18 +65,9 @@ export function fateOf(name: string): number {
   return data.states.findIndex((state) => state.name === name);
 }
 
-/** Errors, warnings and notes are counted. */
+/** Errors, warnings and notes. */
 export function isFinding(fate: number): boolean {
   return ['error', 'warning', 'note'].includes(data.states[fate]!.name);
-}
-
-export function words(text: string): string[] {
-  return text.match(/\S+/g) ?? [];
-}
-
-/** `1 object`, `2 objects`, `12,000 objects`. */
-export function count(number: number, one: string, many = `${one}s`): string {
-  return `${grouped(number)} ${number === 1 ? one : many}`;
 }
 
 /** `12,000`, whatever the reader's language is: the page is in English. */

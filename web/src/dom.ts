@@ -15,45 +15,29 @@ export function h<K extends Tag>(name: K | `${K}.${string}`, ...parts: Part[]): 
   return element;
 }
 
-/** Replaces what an element holds. All texts are escaped. */
+/** Replaces what an element holds. What has an id keeps the focus. */
 export function fill(element: Element, ...parts: Part[]): void {
+  const focused = element.contains(document.activeElement) && document.activeElement!.id;
   element.replaceChildren();
   for (const part of parts) {
-    if (typeof part === 'string') element.append(visible(part));
-    else if (part instanceof Node) element.append(part);
-    else {
-      for (const [name, value] of Object.entries(part)) {
-        if (typeof value === 'function') element.addEventListener(name, value);
-        else if (value !== false) element.setAttribute(name, visible(String(value)));
-      }
+    if (typeof part === 'string' || part instanceof Node) {
+      element.append(part);
+      continue;
+    }
+    for (const [name, value] of Object.entries(part)) {
+      if (typeof value === 'function') element.addEventListener(name, value);
+      else if (value !== false) element.setAttribute(name, String(value));
     }
   }
+  if (focused) document.getElementById(focused)?.focus();
 }
 
 /** The symbol of a state. It is no text: a word stands beside it, which screen readers read and people copy. */
 export function symbol(fate: number): HTMLElement {
-  const { symbol } = data.states[fate]!;
-  return h(`span.symbol.${colour(fate)}`, { 'data-symbol': symbol, 'aria-hidden': 'true' });
+  return h(`span.symbol.${colour(fate)}`, { 'data-symbol': data.states[fate]!.symbol, 'aria-hidden': 'true' });
 }
 
 /** The class of a state. */
 export function colour(fate: number): string {
   return `fate-${data.states[fate]!.name}`;
-}
-
-/** A text of the cluster: its direction of writing stays its own. */
-export function bdi(text: string): HTMLElement {
-  return h('bdi', text);
-}
-
-const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
-/** By code: a page must not hold the characters themselves. */
-const SHORT: Record<number, string> = { 0: '0', 9: 't', 10: 'n', 13: 'r' };
-
-/** The text with every character that is not printed escaped as in Rust: `\n`, `\u{1b}`, `\u{202e}`. */
-export function visible(text: string): string {
-  return text.replace(HIDDEN, (c) => {
-    const code = c.codePointAt(0)!;
-    return `\\${SHORT[code] ?? `u{${code.toString(16)}}`}`;
-  });
 }

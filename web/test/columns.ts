@@ -71,7 +71,17 @@ function once<T>(none: T): { values: T[]; place(value: T): number } {
   };
 }
 
-export function columns({ title, source, shown, states, objects, links, views }: Picture): Data {
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+const SHORT: Record<string, string> = { '\0': '0', '\t': 't', '\n': 'n', '\r': 'r' };
+
+/** The text with every character that is not printed escaped as in Rust: `\n`, `\u{1b}`, `\u{202e}`. */
+export function visible(text: string): string {
+  return text.replace(HIDDEN, (c) => `\\${SHORT[c] ?? `u{${c.codePointAt(0)!.toString(16)}}`}`);
+}
+
+export function columns(picture: Picture): Data {
+  const { title, source, shown, states, objects, links, views }: Picture = JSON.parse(
+    JSON.stringify(picture, (_, value) => (typeof value === 'string' ? visible(value) : value)));
   const texts = once('');
   const stories = once<Data['stories'][number]>({ sections: [], commands: [] });
   const commands = once<string[][]>([]);

@@ -21,7 +21,12 @@ for (const [name, content, hash] of shots) {
       const options = { viewport: { width, height }, colorScheme };
       const { page, complaints, close } = await open(browser, content, options, hash);
       await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
-      if (width === 1280 && colorScheme === 'light') await page.pdf({ path: join(folder, `${name}.pdf`), format: 'A4' });
+      if (width === 1280 && colorScheme === 'light') {
+        await page.pdf({ path: join(folder, `${name}.pdf`), format: 'A4' });
+        await page.emulateMedia({ media: 'print' });
+        await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+        await page.screenshot({ path: join(folder, `${name}-paper.png`), fullPage: true });
+      }
       if (complaints.length > 0) console.log(name, complaints.slice(0, 5));
       await close();
     }

@@ -54,6 +54,7 @@ export async function open(browser: Browser, content: Picture | string, options:
   writeFileSync(file, typeof content === 'string' ? content : html(content));
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(8_000);
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));

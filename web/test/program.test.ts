@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { visible } from '../src/dom.ts';
+import { visible } from './columns.ts';
 import { launch, open, type Opened } from './page.ts';
 import { HOSTILE } from './pictures.ts';
 
@@ -37,9 +37,9 @@ async function look(args: string[], run_: (opened: Opened) => Promise<void>): Pr
   const { page, complaints, close } = opened;
   try {
     await run_(opened);
-    for (const policy of await page.locator('input[type=radio]').all()) await policy.check();
+    for (const policy of await page.locator('[name=policy]').all()) await policy.check();
     for (const tab of ['table', 'tree']) {
-      await page.click(`#tab-${tab}`);
+      await page.check(`#show-${tab}`);
       await page.focus(`#${tab}`);
       for (const key of ['ArrowDown', 'Enter']) await page.keyboard.press(key);
     }
@@ -64,7 +64,7 @@ test('a plan says on its page what it says as text', async () => {
     const lines = text.split('\n').filter((line) => /^ {2}\S|[├└]─/.test(line));
     assert.equal(titles.length, 9);
     assert.deepEqual(titles, lines.slice(0, 9).map((line) => line.replace(/^[ │├└─]+/, '').split('  ')[0]));
-    assert.equal(await page.locator('input[type=radio]').count(), 3);
+    assert.equal(await page.locator('[name=policy]').count(), 3);
     assert.match(await page.locator('.head label', { hasText: 'background' }).innerText(), /1\s+STUCK\s+7\s+deleted/);
     assert.match(await page.locator('aside').innerText(), /Then[^]*Note[^]*Next/);
   });
@@ -131,6 +131,8 @@ test('hostile names of a dump', async () => {
     for (const name of names) {
       assert.ok(titles.some((title) => title.includes(visible(name))), `${visible(name)}: ${titles.join(' | ')}`);
     }
+    const shown = await page.locator('#page').textContent() ?? '';
+    assert.doesNotMatch(shown, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u, 'the program has made all of it visible');
     assert.equal(await page.locator('body script').count(), 2);
     assert.equal(await page.locator('img').count(), 0);
   });
