@@ -94,9 +94,10 @@ function change(to: State, before?: State): void {
   forest = forests.find(({ view }) => view.name === state.view) ?? forests[data.shown]!;
   const isFiltered = state.search !== before?.search || state.state !== before.state;
   if (isFiltered || forest !== shown) forest.filter(state.search, state.state);
-  object = places.get(state.at) ?? -1;
-  line = object >= 0 ? forest.lineOf[object]! : Number(/^row-(\d+)$/.exec(state.at)?.[1] ?? -1);
-  if (line >= forest.size) line = -1;
+  const known = places.get(state.at);
+  const row = Number(/^row-(\d+)$/.exec(state.at)?.[1] ?? -1);
+  line = known !== undefined ? forest.lineOf[known]! : row < forest.size ? row : -1;
+  object = known ?? forest.own(line);
   if (state.at !== before?.at) forest.reveal(line);
   lines = isTable() ? table() : forest.visible(isPaper && forest.size <= MOST_PRINTED);
   draw(before);

@@ -11,6 +11,7 @@ const OPEN_AT_FIRST = 400;
 
 /** What a line shows. */
 export type Column = 'object' | 'state' | 'kind' | 'name' | 'namespace' | 'detail' | 'created';
+const SEARCHED: readonly Column[] = ['object', 'state', 'kind', 'name', 'namespace', 'detail'];
 export type Forest = ReturnType<typeof forestOf>;
 
 /** What is closed is so in all views: objects by their place, and other lines by one below 0. */
@@ -69,10 +70,11 @@ export function forestOf(view: View, closed: Set<number>) {
     folds[folded[0] ?? -1] = folded.length;
   }
   // Of a large forest the upper levels are open, as far as there is room.
-  let room = size > WHOLE ? OPEN_AT_FIRST : size;
+  const levels = size > WHOLE ? [...level.keys()].sort((a, b) => level[a]! - level[b]!) : [];
   const children = filled(0);
   parent.forEach((up, line) => (children[up]! += fold[line]! < 0 || fold[line] === line ? 1 : 0));
-  for (const line of [...level.keys()].sort((a, b) => level[a]! - level[b]!)) {
+  let room = OPEN_AT_FIRST;
+  for (const line of levels) {
     if (room < children[line]! || fold[line]! >= 0 || closed.has(key(parent[line]!))) closed.add(key(line));
     else room -= children[line]!;
   }
@@ -144,8 +146,8 @@ export function forestOf(view: View, closed: Set<number>) {
       const [words, names] = [search.toLowerCase(), state].map((text) => text.match(/\S+/g) ?? []);
       const fates = names!.map(fateOf).filter((fate) => fate >= 0);
       const textOfLine = (line: number): string => texts[line] ??= [
-        forest.cell(line, 'object'), titleOf(rows.object[line]! - 1), word(line), textOf(rows.detail, line),
-        ...[objects.namespace, objects.apiVersion, objects.finalizers].map((of) => textOf(of, rows.object[line]! - 1)),
+        ...SEARCHED.map((column) => forest.cell(line, column)),
+        ...[objects.apiVersion, objects.finalizers].map((of) => textOf(of, rows.object[line]! - 1)),
       ].join('\n').toLowerCase();
       forest.isFiltered = words!.length + fates.length > 0;
       closedNow = forest.isFiltered ? new Set() : closed;

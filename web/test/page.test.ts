@@ -221,8 +221,15 @@ pageTest('a link keeps what is shown, and back and forward work', shop, async (p
   await page.goForward();
   assert.match(await text(page, 'aside'), /^Deployment\/web/);
   await page.evaluate(() => { location.hash = '#at=no/such/one&view=none&show=table'; });
-  await page.waitForSelector('#table:not([hidden])');
+  await page.waitForSelector('#table');
   assert.match(await text(page, 'aside'), /^All in all/);
+  for (const [at, story] of [['row-3', /^ReplicaSet\/web-5b9c6fd4c8[^]*Metadata/], ['row-99', /^All in all/]] as const) {
+    await page.evaluate((at) => { location.hash = `#at=${at}`; }, at);
+    await page.waitForSelector('#tree');
+    assert.match(await text(page, 'aside'), story);
+    await page.evaluate(() => { location.hash = '#show=table'; });
+    await page.waitForSelector('#table');
+  }
 }, {}, `#view=foreground&show=table&at=${POD}&search=pod&state=stuck`);
 
 pageTest('a command is copied as it is', shop, async (page) => {

@@ -127,6 +127,8 @@ test('findings are lines without objects', () => {
   assert.equal(lines.lineOf[0], 1);
   assert.equal(lines.lineOf[4], -1);
   assert.equal(lines.own(0), -1);
+  lines.filter('undefined', '');
+  assert.equal(lines.found, 0);
 });
 
 test('a line that stands for several objects is none of them', () => {
