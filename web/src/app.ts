@@ -1,10 +1,7 @@
 // What the reader has chosen, and what is shown of it. A link keeps it behind the # of the address, so that it works
 // for a file, too. Only this module changes it.
 import { data, fateOf, textOf, use, type Data } from './data.ts';
-import { forestOf, type Column, type Forest } from './forest.ts';
-
-/** The columns of the table. */
-export const COLUMNS: readonly Column[] = ['state', 'kind', 'name', 'namespace', 'detail', 'created'];
+import { COLUMNS, forestOf, type Forest } from './forest.ts';
 
 /** A browser lays out no more lines on paper in a time that a person waits for. */
 export const MOST_PRINTED = 3000;

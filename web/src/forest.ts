@@ -9,9 +9,9 @@ const SHOWN = 8;
 const WHOLE = 1500;
 const OPEN_AT_FIRST = 400;
 
-/** What a line shows. */
-export type Column = 'object' | 'state' | 'kind' | 'name' | 'namespace' | 'detail' | 'created';
-const SEARCHED: readonly Column[] = ['object', 'state', 'kind', 'name', 'namespace', 'detail'];
+/** The columns of the table. The tree has one for the object, instead. */
+export const COLUMNS = ['state', 'kind', 'name', 'namespace', 'detail', 'created'] as const;
+export type Column = 'object' | (typeof COLUMNS)[number];
 export type Forest = ReturnType<typeof forestOf>;
 
 /** What is closed is so in all views: objects by their place, and other lines by one below 0. */
@@ -146,7 +146,7 @@ export function forestOf(view: View, closed: Set<number>) {
       const [words, names] = [search.toLowerCase(), state].map((text) => text.match(/\S+/g) ?? []);
       const fates = names!.map(fateOf).filter((fate) => fate >= 0);
       const textOfLine = (line: number): string => texts[line] ??= [
-        ...SEARCHED.map((column) => forest.cell(line, column)),
+        forest.cell(line, 'object'), ...COLUMNS.map((column) => forest.cell(line, column)),
         ...[objects.apiVersion, objects.finalizers].map((of) => textOf(of, rows.object[line]! - 1)),
       ].join('\n').toLowerCase();
       forest.isFiltered = words!.length + fates.length > 0;

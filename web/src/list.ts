@@ -1,16 +1,16 @@
 // The tree or the table, of any length: only the lines in sight are in the document. Lines have one height, so that
 // places are a multiplication; the keyboard moves an active line, which screen readers follow.
-import { COLUMNS, forest, go, isPaper, isTable, line as selected, lines, MOST_PRINTED, state } from './app.ts';
+import { forest, go, isPaper, isTable, line as selected, lines, MOST_PRINTED, state } from './app.ts';
 import { data, fateOf, grouped } from './data.ts';
 import { colour, fill, h, symbol, type Part } from './dom.ts';
-import type { Column } from './forest.ts';
+import { COLUMNS, type Column } from './forest.ts';
 
 /** Lines in the document above and below those in sight. */
 const MARGIN = 8;
 /** Deeper lines are indented no further; they name their depth. */
 const DEEPEST = 10;
 
-const header = h('div.line.header', { role: 'row' });
+const header = h('div.line.header', { role: 'row', 'aria-rowindex': 1 });
 const rows = h('div.lines', { role: 'rowgroup' });
 export const list = h('div.list', { tabindex: 0 }, h('div.headers', { role: 'rowgroup' }, header), rows);
 /** The place of the active line. */

@@ -172,7 +172,6 @@ list.addEventListener('click', ({ target }) => {
 async function textIn(picture: Element): Promise<string> {
   const text = picture.textContent ?? '';
   if (text.startsWith('{')) return text;
-  if (!('DecompressionStream' in globalThis)) throw new Error('this browser is too old to unpack it');
   const packed = atob(text);
   const bytes = new Uint8Array(packed.length);
   for (let at = 0; at < bytes.length; at++) bytes[at] = packed.charCodeAt(at);

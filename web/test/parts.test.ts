@@ -80,6 +80,17 @@ test('twelve similar siblings are shown, thirteen are folded', () => {
   assert.equal(titles(forest(siblings(14))).length, 1 + 8 + 1 + 1);
 });
 
+test('what has something stuck below it is not folded', () => {
+  const objects = Array.from({ length: 40 }, (_, at) => object(at % 2 ? 'Pod' : 'Job', `import-${at >> 1}`));
+  const rows = objects.map(({ kind, name }, at) => ({
+    object: at, title: `${kind}/${name}`, fate: at === 31 ? 'stuck' : 'deleted', ...(at % 2 ? { parent: at - 1 } : {}),
+  }));
+  const lines = forest(picture({ objects, views: [{ name: '', rows }] }));
+  assert.deepEqual(titles(lines).slice(-3), ['… 11 more of kind Job', 'Job/import-15', 'Pod/import-15']);
+  lines.toggle(lines.visible()[16]!);
+  assert.equal(titles(lines).length, 40, 'what was folded is open');
+});
+
 test('a chain of 100,000 owners is walked without recursion', () => {
   const lines = forest(chain(100_000));
   assert.ok(lines.visible().length <= 401);
