@@ -52,22 +52,18 @@ let draw: (before: State | undefined) => void;
 
 export const isTable = (): boolean => state.show === 'table';
 
-export function load(picture: Data): void {
+/** Shows of a picture what the address says, now and whenever it changes. */
+export function start(picture: Data, show: typeof draw): void {
   use(picture);
+  draw = show;
   const closed = new Set<number>();
   forests = data.views.map((view) => forestOf(view, closed));
-  placeOf = data.objects.name.map((name, at) => {
-    const { kind, namespace } = data.objects;
+  const { kind, namespace, name } = data.objects;
+  name.forEach((name, at) => {
     const place = `${textOf(kind, at).toLowerCase()}/${textOf(namespace, at)}/${name}`;
-    const free = places.has(place) ? `object-${at}` : place;
-    places.set(free, at);
-    return free;
+    places.set(places.has(place) ? `object-${at}` : place, at);
   });
-}
-
-/** Shows what the address says, now and whenever it changes. */
-export function start(show: typeof draw): void {
-  draw = show;
+  placeOf = [...places.keys()];
   addEventListener('hashchange', () => change(read(location.hash), state));
   change(read(location.hash));
 }

@@ -1,7 +1,7 @@
 // The page: reads the picture that stands in it, shows it, and does what mouse and keyboard ask for.
 import {
-  forest, forests, go, isPaper, isTable, line, lines, load, MOST_PRINTED, nextWorst, object, print, select, start,
-  state, toggle, type State,
+  forest, forests, go, isPaper, isTable, line, lines, MOST_PRINTED, nextWorst, object, print, select, start, state,
+  toggle, type State,
 } from './app.ts';
 import { data, fateOf, grouped, isFinding, type Data } from './data.ts';
 import { colour, fill, h, symbol, type Part } from './dom.ts';
@@ -151,7 +151,7 @@ const inTree: Keys = {
   },
 };
 
-addEventListener('keydown', (event) => {
+function press(event: KeyboardEvent): void {
   const { key, target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const isInList = target === list && lines.length > 0;
@@ -159,7 +159,8 @@ addEventListener('keydown', (event) => {
   if (keys[key]) keys[key](activeLine());
   else if (!isInList || !move(key)) return;
   event.preventDefault();
-});
+}
+
 list.addEventListener('click', ({ target }) => {
   const row = (target as Element).closest('.lines .line');
   if (!row) return;
@@ -181,11 +182,12 @@ async function textIn(picture: Element): Promise<string> {
 /** Shows the picture in the place of the text. */
 async function run(page: Element, picture: Element, text: Element): Promise<void> {
   try {
-    load(JSON.parse(await textIn(picture)) as Data);
+    const read = JSON.parse(await textIn(picture)) as Data;
     // A browser may have saved the page with what it showed.
     fill(page, head, h('main', h('div.row.bar', { role: 'search' }, search, bar),
       h('div.split', h('div.panel', list, below), aside)), live);
-    start(draw);
+    start(read, draw);
+    addEventListener('keydown', press);
     // Findings have no sections: the worst one says at once what to do, where there is room.
     const worst = nextWorst();
     const isFree = object < 0 && line < 0 && forest.view.sections.length === 0 && innerWidth > 760;
