@@ -92,7 +92,14 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, O
     let clock = SystemClock::start();
     let mut examination = Examination::new(&mut session, &clock, asked, global.connection.kubectl(), probed);
     let mut print = |session: &Session, first: &Diagnosis| {
-        at_once.print(found(&session.snapshot, &first.findings), report(session, first));
+        // Of everything, only what is being deleted: much of the rest passes.
+        let terminating = |id: &ObjectId| session.snapshot.object(*id).terminating();
+        let is_told = |finding: &&Finding| session.targets.is_some() || finding.objects.iter().any(terminating);
+        let findings: Vec<Finding> = first.findings.iter().filter(is_told).cloned().collect();
+        if !findings.is_empty() {
+            let first = Diagnosis { findings, ..first.clone() };
+            at_once.print(found(&session.snapshot, &first.findings), report(session, &first));
+        }
     };
     let diagnosis = examination.diagnosis(if is_wanted { Some(&mut print) } else { None });
     let found = found(&session.snapshot, &diagnosis.findings);

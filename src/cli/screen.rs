@@ -11,7 +11,10 @@ use crate::{
     operations::{OperationError, Session},
     render::{escape::visible, output::Format, words::rows_of},
 };
-use gc_core::{doctor::Finding, model::Snapshot};
+use gc_core::{
+    doctor::Finding,
+    model::{ObjectId, Snapshot},
+};
 
 use super::report::{Report, describe_error, print_data, terminal_height, terminal_width};
 
@@ -164,13 +167,13 @@ pub(super) struct AtOnce {
 }
 
 impl AtOnce {
-    /// Whether the first look is to be printed: as text, on a terminal, if a target is Terminating. Who reads a pipe
-    /// gets only what lasts.
+    /// Whether the first look is to be printed: as text, on a terminal, if a target is Terminating, or there are no
+    /// targets. Who reads a pipe gets only what lasts.
     pub(super) fn is_wanted(session: &Session, format: Option<Format>) -> bool {
-        let mut targets = session.targets.iter().flatten();
+        let terminating = |id: &ObjectId| session.snapshot.object(*id).terminating();
         format.unwrap_or_default().is_text()
             && io::stdout().is_terminal()
-            && targets.any(|id| session.snapshot.object(*id).terminating())
+            && session.targets.as_ref().is_none_or(|targets| targets.iter().any(terminating))
     }
 
     /// Prints the first look; `known` identifies what it shows. If it can't be printed, the last look tells why.

@@ -183,10 +183,7 @@ impl<'s> Examination<'s> {
         let others = in_the_way(&self.session.snapshot, &diagnosis.findings);
         let mut lasting = suspected.clone();
         loop {
-            progress::during(Work::LookingAgain, || {
-                progress::advance(self.clock.elapsed().saturating_sub(begun).as_secs());
-                self.clock.sleep(BETWEEN);
-            });
+            progress::during(Work::LookingAgain, || self.clock.sleep(BETWEEN));
             self.session.snapshot.facts.forget_what_passes();
             self.recovered = self.session.recovered_lists();
             let diagnosis = self.look();
