@@ -212,7 +212,7 @@ fn bare(view: &PlanView<'_>, object: ObjectId) -> String {
 pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
     let several = view.plan.request.targets.len() > 1;
     // Notes on what is no target, often many of a kind.
-    const OF_OTHERS: [NoteKind; 10] = [
+    const OF_OTHERS: [NoteKind; 17] = [
         NoteKind::DoubtedPath,
         NoteKind::LeftBehind,
         NoteKind::Abandoned,
@@ -222,6 +222,13 @@ pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
         NoteKind::PolicyLapses,
         NoteKind::LosesAccount,
         NoteKind::StartsNoMore,
+        NoteKind::LosesCertificate,
+        NoteKind::LosesBackend,
+        NoteKind::LosesPodNames,
+        NoteKind::LosesServer,
+        NoteKind::LosesProvisioner,
+        NoteKind::LosesDriver,
+        NoteKind::LosesRole,
         NoteKind::StaysTerminating,
     ];
     let notes = &view.plan.notes;

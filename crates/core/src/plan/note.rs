@@ -57,6 +57,27 @@ pub enum NoteKind {
     /// The ServiceAccount of a pod, or of a workload's or CronJob's pods, goes: its tokens are refused at once, and no
     /// other pod can be started with it (R9.50).
     LosesAccount,
+    /// The Secret with a certificate goes that an Ingress or a Gateway serves (R9.50).
+    #[strum(serialize = "loses-named")]
+    LosesCertificate,
+    /// The Service goes that an Ingress or a route sends requests to (R9.50).
+    #[strum(serialize = "loses-named")]
+    LosesBackend,
+    /// The Service goes that gives names to a StatefulSet's pods (R9.50).
+    #[strum(serialize = "loses-named")]
+    LosesPodNames,
+    /// The class of an Ingress or a Gateway goes, or the Gateway of a route: nobody serves it (R9.50).
+    #[strum(serialize = "loses-named")]
+    LosesServer,
+    /// The StorageClass goes of a claim that has no volume yet, or of those of a StatefulSet to come (R9.50).
+    #[strum(serialize = "loses-named")]
+    LosesProvisioner,
+    /// The CSIDriver goes that says how a volume is attached and mounted (R9.50).
+    #[strum(serialize = "loses-named")]
+    LosesDriver,
+    /// The role goes that a binding gives (R9.50).
+    #[strum(serialize = "loses-named")]
+    LosesRole,
     /// A dependent of what goes that was Terminating before, and stays so, with or without this delete.
     StaysTerminating,
 }
@@ -135,6 +156,29 @@ impl NoteKind {
                  also those of pods that run, and no other pod can start with it"
                     .to_owned()
             }
+            NoteKind::LosesCertificate => {
+                "serves TLS with the certificate in a Secret that goes in this delete, and loses that".to_owned()
+            }
+            NoteKind::LosesBackend => {
+                "sends requests to a Service that goes in this delete: without that, these fail".to_owned()
+            }
+            NoteKind::LosesPodNames => {
+                "its pods are called by names of a Service that goes in this delete: nobody finds them by these then"
+                    .to_owned()
+            }
+            NoteKind::LosesServer => {
+                "is served through what goes in this delete: without that, its controller may leave it alone".to_owned()
+            }
+            NoteKind::LosesProvisioner => {
+                "names a StorageClass that goes in this delete: without that, no volume is provisioned for its claims"
+                    .to_owned()
+            }
+            NoteKind::LosesDriver => {
+                "the CSIDriver of its driver goes in this delete: without that, it is attached and mounted by \
+                 defaults, which may fail"
+                    .to_owned()
+            }
+            NoteKind::LosesRole => "gives a role that goes in this delete: without that, it gives nothing".to_owned(),
             NoteKind::StaysTerminating => {
                 "stays Terminating, as it does without this delete: kubectl gc explain says why".to_owned()
             }

@@ -207,12 +207,13 @@ impl<'a> SimContext<'a> {
         self.snapshot.resources.by_group_plural(&facts.group, &facts.plural)
     }
 
-    /// Where it is that a pod names, or the pods of a workload.
+    /// Where it is that an object names.
     pub(crate) fn place_of(&self, required: &Required, by: ObjectId) -> Option<Coordinate> {
         let [group, kind, name] = required.parts();
         let resource = self.snapshot.resources.by_group_kind(group, kind)?;
         let is_namespaced = self.snapshot.resources.get(resource).namespaced;
-        self.snapshot.locate(resource, if is_namespaced { self.snapshot.namespace(by) } else { "" }, name).ok()
+        let (namespace, name) = name.split_once('/').unwrap_or_else(|| (self.snapshot.namespace(by), name));
+        self.snapshot.locate(resource, if is_namespaced { namespace } else { "" }, name).ok()
     }
 
     /// The Namespace of this name, if it exists; `None` for cluster-scoped objects.

@@ -228,7 +228,8 @@ fn fact() -> impl Strategy<Value = Fact> {
         (option::of(short()), option::of(short()), option::of(short())).prop_map(
             |(volume, attributes_class, filled_from)| {
                 let modified_between = attributes_class.iter().cloned().collect();
-                Fact::Claim(facts::ClaimFacts { volume, attributes_class, modified_between, filled_from })
+                let class = filled_from.clone().filter(|_| volume.is_none());
+                Fact::Claim(facts::ClaimFacts { volume, attributes_class, modified_between, filled_from, class })
             }
         ),
         (option::of(short()), vec(short(), 0..2), vec(0..4_i64, 0..2), any::<bool>(), option::of(selector())).prop_map(
@@ -267,6 +268,7 @@ fn fact() -> impl Strategy<Value = Fact> {
             .prop_map(|(pods, others)| Fact::ResourceClaim(facts::ResourceClaimFacts { others, pods })),
         vec(short(), 0..2).prop_map(|ranges| Fact::ServiceCidr(facts::ServiceCidrFacts { ranges })),
         vec((short(), short()), 0..2).prop_map(|fields| Fact::Policy(PolicyFacts {
+            requires: fields.iter().map(|(_, name)| facts::Required::Certificate(name.clone())).collect(),
             fields: fields.into_iter().collect(),
             ..PolicyFacts::default()
         })),

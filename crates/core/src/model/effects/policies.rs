@@ -11,6 +11,7 @@ use super::{
     pauses::{Pause, is_pausing_annotation},
     users::{names_by_field, names_used},
 };
+use crate::model::facts::Required;
 
 /// A kind of deletion policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -190,9 +191,11 @@ sparse! {
         /// The names of what it uses, and so keeps (R9.40).
         pub uses?: Vec<String>,
         /// What its controller may need to remove a finalizer (R9.47).
-        pub names?: Vec<NamedObject>,
+        pub names?: Box<[NamedObject]>,
         /// What it lists, if what its controller deletes is not known.
-        pub lists?: Vec<NamedObject>,
+        pub lists?: Box<[NamedObject]>,
+        /// What it leads requests to, and with what; read from files only (R9.50).
+        pub requires?: Box<[Required]>,
     }
 }
 
@@ -519,7 +522,8 @@ impl PolicyFacts {
 
     /// Reads those of a whole object; `None` if it can't have any.
     pub fn read(group: &str, kind: &str, finalizers: &[&str], object: &Value) -> Option<PolicyFacts> {
-        if !PolicyFacts::are_possible(group, kind, finalizers.iter().copied()) {
+        let requires = Required::read_route(group, kind, object);
+        if requires.is_empty() && !PolicyFacts::are_possible(group, kind, finalizers.iter().copied()) {
             return None;
         }
         let policy = Policy::of(group, kind, finalizers.iter().copied()).or(Policy::of_kind(group, kind));
@@ -529,7 +533,8 @@ impl PolicyFacts {
         let needs = finalizers.iter().any(may_need);
         let names = if needs { NamedObject::read(group, kind, object) } else { Vec::new() };
         let lists = if needs && policy.is_none() { NamedObject::read_lists(object) } else { Vec::new() };
-        let mut facts = PolicyFacts { pause, uses, names, lists, ..facts };
+        let (names, lists, requires) = (names.into(), lists.into(), requires.into());
+        let mut facts = PolicyFacts { pause, uses, names, lists, requires, ..facts };
         match (group, kind) {
             PolicyFacts::ZALANDO => facts.keep_field(DELETES_CLAIMS, object),
             PolicyFacts::NODE_CLAIM => facts.keep_field(DEADLINE, object),

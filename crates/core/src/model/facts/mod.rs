@@ -5,6 +5,7 @@ mod limits;
 mod read;
 mod read_reclaim;
 mod reclaim;
+mod required;
 mod rights;
 mod running;
 mod said;
@@ -17,7 +18,7 @@ mod tests;
 mod values;
 mod webhooks;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -36,10 +37,11 @@ pub use reclaim::{
     ClaimUse, Expiration, JobEnd, JobHistory, JobTimes, OldTemplate, PodUse, ReclaimFacts, RequestFacts, RevisionFacts,
     Rollout, SetHistory, Template, VolumeUse,
 };
+pub use required::Required;
 pub use rights::{BindingFacts, RBAC, RoleFacts, WriteRule};
 pub use running::{
     AccountFacts, Asked, BudgetFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, LimitRangeFacts, NodeFacts,
-    NotReady, PodFacts, QuotaFacts, Required, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
+    NotReady, PodFacts, QuotaFacts, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
 };
 pub(crate) use said::Forbidden;
 pub use said::{Said, Source, contains_said, holds_warning, may_say_why, read_said, read_warning};
@@ -404,6 +406,21 @@ impl Facts {
             Some(Fact::VolumeSnapshotContent(facts)) => Some(facts.snapshot.as_slice()),
             _ => None,
         }
+    }
+
+    /// What an object names that it is of less use without, as far as it was read (R9.50).
+    pub(crate) fn requires(&self, object: ObjectId) -> Cow<'_, [Required]> {
+        let own = match self.get(object) {
+            Some(Fact::Workload(facts)) => return Cow::Borrowed(&facts.requires),
+            Some(Fact::Policy(facts)) => return Cow::Borrowed(&facts.requires),
+            Some(Fact::Pod(facts)) if !facts.finished() => facts.account.clone().map(Required::ServiceAccount),
+            Some(Fact::Claim(facts)) => facts.class.clone().map(Required::StorageClass),
+            Some(Fact::Volume(facts)) => facts.csi.as_ref().map(|csi| Required::CsiDriver(csi.handle.driver.clone())),
+            Some(Fact::Binding(facts)) if facts.cluster => Some(Required::ClusterRole(facts.role.clone())),
+            Some(Fact::Binding(facts)) => Some(Required::Role(facts.role.clone())),
+            _ => None,
+        };
+        Cow::Owned(own.into_iter().collect())
     }
 
     /// Whether an object is an Application with a running operation that has made hooks.

@@ -63,9 +63,9 @@ pub fn has_facts<'t>(group: &str, kind: &str, finalizers: impl Iterator<Item = &
     kind_has_facts(group, kind) || PolicyFacts::are_possible(group, kind, finalizers)
 }
 
-/// The same if the finalizers may not have been read yet.
+/// The same of a whole object in a file, whose finalizers may not have been read yet.
 pub fn may_have_facts<'t>(group: &str, kind: &str, finalizers: Option<impl Iterator<Item = &'t str>>) -> bool {
-    finalizers.is_none_or(|finalizers| has_facts(group, kind, finalizers))
+    Required::ROUTES.contains(&(group, kind)) || finalizers.is_none_or(|finalizers| has_facts(group, kind, finalizers))
 }
 
 /// The top-level key, if it may contain facts; metadata apart.
@@ -120,12 +120,13 @@ pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &
 
 /// Whether facts are read from this key of a workload's spec.
 fn is_read_of_workload(key: &str) -> bool {
-    const READ: [&str; 7] = [
+    const READ: [&str; 8] = [
         "replicas",
         "ordinals",
         "podManagementPolicy",
         "paused",
         "selector",
+        "serviceName",
         "volumeClaimTemplates",
         "persistentVolumeClaimRetentionPolicy",
     ];
@@ -231,6 +232,10 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 let source = at(object.0, &["spec", "dataSource"]);
                 let is_snapshot = source.is_some_and(|source| source["kind"] == "VolumeSnapshot");
                 is_snapshot && at(object.0, &["status", "phase"]).is_some_and(|phase| phase == "Pending")
+            }),
+            class: object.name(&["spec", "storageClassName"]).filter(|_| {
+                let is_pending = at(object.0, &["status", "phase"]).is_some_and(|phase| phase == "Pending");
+                is_pending && object.name(&["spec", "volumeName"]).is_none()
             }),
         }),
         ("policy", "PodDisruptionBudget") => Fact::Budget(BudgetFacts {
@@ -738,8 +743,8 @@ fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
     }
 }
 
-/// What the pods of a template name and can't be created or started without. A controller keeps the ServiceAccount
-/// `default` in every namespace, and the API server the PriorityClasses of the system.
+/// What the pods of a template name and can't be created or started without; and what a StatefulSet names. A controller
+/// keeps the ServiceAccount `default` in every namespace, and the API server the PriorityClasses of the system.
 fn required_by_pods(object: Whole<'_>, kind: &str) -> Vec<Required> {
     let named = |key| object.name(&["spec", "template", "spec", key]);
     let account = named("serviceAccountName").filter(|name| name != "default");
@@ -751,7 +756,11 @@ fn required_by_pods(object: Whole<'_>, kind: &str) -> Vec<Required> {
     ];
     // Its Deployment says the rest.
     let started = if kind == "ReplicaSet" { Vec::new() } else { started_with(object) };
-    all.into_iter().flatten().chain(started).collect()
+    let templates = list(at(object.0, &["spec", "volumeClaimTemplates"]));
+    let classes = templates.filter_map(|template| Whole(template).name(&["spec", "storageClassName"]));
+    let its_own =
+        classes.map(Required::StorageClass).chain(object.name(&["spec", "serviceName"]).map(Required::PodNames));
+    all.into_iter().flatten().chain(started).chain(its_own.filter(|_| kind == "StatefulSet")).collect()
 }
 
 /// The Secrets and ConfigMaps that the pods of a template name, apart from optional ones.

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LabelSelector, Limits};
+use super::{LabelSelector, Limits, Required};
 use crate::model::resources::Resource;
 
 sparse! {
@@ -128,7 +128,8 @@ sparse! {
         pub deletes_files?: bool,
         /// Whether it could not create its last pods (`status.conditions`: ReplicaFailure).
         pub fails_to_create?: bool,
-        /// What its pods name that somebody must have made, and can't be created or started without (R9.44, R9.50).
+        /// What its pods name that somebody must have made, and can't be created or started without (R9.44, R9.50), and
+        /// what it names itself.
         pub requires?: Vec<Required>,
         /// How much its pods ask for, if they say it.
         pub asks?: Option<Box<Asked>>,
@@ -154,45 +155,6 @@ impl LimitRangeFacts {
         let bounds = [(self.cpu, asked.cpu), (self.memory, asked.memory)];
         let mut each = bounds.into_iter().flat_map(|(most, asked)| most.into_iter().zip(asked));
         each.any(|(most, asked)| most.is_some_and(|most| asked > most))
-    }
-}
-
-/// The name of an object without which the API server creates no pod that names it (R9.44), or the kubelet starts none
-/// (R9.50).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Required {
-    ServiceAccount(String),
-    PriorityClass(String),
-    RuntimeClass(String),
-    Secret(String),
-    ConfigMap(String),
-}
-
-impl Required {
-    /// All groups and kinds.
-    pub(crate) const KINDS: [(&str, &str); 5] = [
-        ("", "ServiceAccount"),
-        ("scheduling.k8s.io", "PriorityClass"),
-        ("node.k8s.io", "RuntimeClass"),
-        ("", "Secret"),
-        ("", "ConfigMap"),
-    ];
-
-    /// Whether the API server looks for it when a pod is created.
-    pub(crate) fn is_admitted(&self) -> bool {
-        !matches!(self, Required::Secret(_) | Required::ConfigMap(_))
-    }
-
-    /// Its group, kind and name.
-    pub(crate) fn parts(&self) -> [&str; 3] {
-        match self {
-            Required::ServiceAccount(name) => ["", "ServiceAccount", name],
-            Required::PriorityClass(name) => ["scheduling.k8s.io", "PriorityClass", name],
-            Required::RuntimeClass(name) => ["node.k8s.io", "RuntimeClass", name],
-            Required::Secret(name) => ["", "Secret", name],
-            Required::ConfigMap(name) => ["", "ConfigMap", name],
-        }
     }
 }
 

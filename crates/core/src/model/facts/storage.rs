@@ -257,6 +257,8 @@ sparse! {
         pub modified_between?: Vec<String>,
         /// The VolumeSnapshot that it is filled from: its `spec.dataSource`, as long as `status.phase` is Pending.
         pub filled_from?: Option<String>,
+        /// `spec.storageClassName` of one that has no volume yet.
+        pub class?: Option<String>,
     }
 
     /// The content and source of a VolumeSnapshot.

@@ -187,7 +187,7 @@ impl SideEffects<'_, '_> {
     fn listed_or_marked(&mut self, object: ObjectId) -> Vec<ObjectId> {
         let snapshot = self.context.snapshot;
         let lists = match snapshot.facts.policy(object) {
-            Some(facts) => facts.lists.as_slice(),
+            Some(facts) => &facts.lists[..],
             None => {
                 // Of many, each is whole objects on the wire; that nobody knows what their controller does is said.
                 if self.read < MOST_READ {

@@ -8,9 +8,9 @@ mod claims;
 mod controllers;
 mod effects;
 mod kept_up;
+mod named;
 mod nodes;
 mod notes;
-mod starts;
 mod stateful_sets;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -44,7 +44,7 @@ pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     plan.effects = effects;
     plan.notes = notes::notes(context, plan);
     abandoned::add_abandoned(context, plan);
-    starts::add_without_named(context, plan);
+    named::add_without_named(context, plan);
     plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
     plan.effects_later = effects_of(context, &[spared_objects(context, plan), ended].concat());
 }

@@ -58,7 +58,7 @@ impl SimContext<'_> {
             Presence::Unknown => None,
             found => Some(Needed { name: format!("ServiceAccount/{name}"), id: found.object(), acts_as: true }),
         });
-        let names = if may_need(text, group, kind) { facts.names.as_slice() } else { &[] };
+        let names = if may_need(text, group, kind) { &facts.names[..] } else { &[] };
         // Of the others, the tables say what keeps them.
         let is_sure = surely_needs(text, group, kind);
         let is_known = known_finalizer(text, group, kind).is_some() && !is_sure;
