@@ -233,7 +233,8 @@ pub(super) fn describe_obstacle(view: &PlanView<'_>, obstacle: &Obstacle) -> Str
             let protected: Vec<ObjectId> = protected(view, obstacle, guard).collect();
             let names = some_of(protected.iter().map(|id| snapshot.short_name(*id)), NAMED);
             let refuses = match protected.contains(&by) {
-                true => "its API server refuses".to_owned(),
+                true if guard.is_built_in() => "its API server refuses".to_owned(),
+                true => "a webhook refuses".to_owned(),
                 false => format!("a webhook of {name} refuses"),
             };
             let stay = if prevents.len() > protected.len() { stay } else { String::new() };

@@ -12,7 +12,10 @@ use crate::{
         refusers::who_may_refuse,
     },
     document::rfc3339,
-    model::{ObjectId, Presence, ResourceId, Symbol, effects::Severity},
+    model::{
+        ObjectId, Presence, ResourceId, Symbol,
+        effects::{Severity, protected_for},
+    },
     simulate::{
         BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Kubelet, LATE, Projection, SimContext, State,
         obstacles::{Operation, bound_policies, webhook_calls},
@@ -131,8 +134,9 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
         reasons.push(format!("it waits for {}{until}{said}", case.names(progress.waits_for, Some(first))));
     }
     // Bound, it keeps its finalizer.
-    let claim = objects.iter().map(|id| bound_to(case, *id)).collect::<Option<Vec<_>>>();
-    let claim = claim.filter(|_| progress.waits_for.is_empty()).and_then(|claims| claims.first().copied());
+    let bound = objects.iter().map(|id| bound_to(case, *id)).collect::<Option<Vec<_>>>();
+    let bound = bound.and_then(|claims| claims.first().copied());
+    let claim = bound.filter(|_| progress.waits_for.is_empty());
     if let Some((namespace, name, is_read)) = claim {
         let unread = match is_read {
             true => "",
@@ -157,6 +161,9 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let is_foreground = progress.holders.contains(&BlockedBy::Finalizer(Symbol::FOREGROUND));
     let waits_for_hidden = !snapshot.may_hide_blockers(&objects).is_empty();
     let grace = long_grace(case, first);
+    // What it waits for waits for it.
+    let waits_in_turn = protected_by(case, progress.waits_for, first);
+    let user = user_of(case, first);
     // What makes it hang if its time is over.
     let hangs = match own {
         _ if !is_untimed || !progress.waits_for.is_empty() || claim.is_some() => None,
@@ -201,7 +208,7 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             since(case, &objects),
             sentence(&reasons.join("; "), whose.is_empty())
         ),
-        severity: if asked.is_empty() && state != State::Stuck && !fails(case, &objects) {
+        severity: if asked.is_empty() && state != State::Stuck && !fails(case, &objects) && !waits_in_turn {
             Severity::Note
         } else {
             Severity::Warning
@@ -217,12 +224,16 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             let describe = |(namespace, name, _): (&str, &str, bool)| {
                 case.kubectl.verb("describe").object("persistentvolumeclaims", "", name)?.in_namespace(namespace)
             };
-            let claim = claim.and_then(describe);
-            let claim = Step::Look.by("see whether that claim exists, and which pods use it (\"Used By\")", claim);
+            let exists = match bound {
+                Some((_, _, true)) => "see which pods use that claim (\"Used By\")",
+                _ => "see whether that claim exists, and which pods use it (\"Used By\")",
+            };
+            let claim = Step::Look.by(exists, bound.and_then(describe));
             // R1.21: this takes the finalizer away.
             let deep = waiting_in_the_foreground(case, &objects);
             let again = case.commands().delete(&deep, "background", &[]).into_iter();
-            let again = again.filter(|_| is_long && is_foreground && progress.waits_for.is_empty());
+            let waits_in_vain = waits_in_turn || is_foreground && progress.waits_for.is_empty();
+            let again = again.filter(|_| is_long && waits_in_vain);
             let it_waits = if deep.len() == 1 { "it waits" } else { "they wait" };
             let what = format!("delete {} again in the background: then {it_waits} for no dependent", it(&deep));
             let again = Step::Heal.by(what, again);
@@ -242,10 +253,18 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
                 "{goes} once that is done, mostly within a minute. Nothing in the dump tells whether that is over; if \
                  it is, {hangs}."
             ),
-            State::Waiting | State::Unknown if claim.is_some() => match objects.len() {
+            State::Waiting | State::Unknown if bound.is_some() => match objects.len() {
                 1 => "It goes once that claim is gone.".to_owned(),
                 _ => "They go once their claims are gone.".to_owned(),
             },
+            State::Waiting if waits_in_turn => {
+                let them = case.names(progress.waits_for, Some(first));
+                let wait = if progress.waits_for.len() == 1 { "waits" } else { "wait" };
+                format!("It stays: {them} {wait} for it in turn.")
+            }
+            State::Waiting if let Some(user) = user => {
+                format!("It goes once {} is gone, for which it protects another object.", case.name(user, Some(first)))
+            }
             State::Waiting if waits_for_hidden => {
                 format!("{goes} once that is done. Dependents that could not be read may keep {}.", it(&objects))
             }
@@ -278,6 +297,21 @@ fn bound_to<'c>(case: &Case<'c>, volume: ObjectId) -> Option<(&'c str, &'c str, 
         Some(Presence::Absent) => None,
         found => Some((namespace, name, matches!(found, Some(Presence::Present(_))))),
     }
+}
+
+/// Whether these protect something for a user (R9.48), and wait for that.
+fn protected_by(case: &Case<'_>, protectors: &[ObjectId], user: ObjectId) -> bool {
+    let snapshot = case.snapshot();
+    let name = protected_for(&snapshot.resource(user).kind, snapshot.name(user));
+    let waits = |id: &ObjectId| snapshot.facts.uses(*id).is_some_and(|uses| uses.contains(&name));
+    !protectors.is_empty() && protectors.iter().all(waits)
+}
+
+/// The Terminating user for which an object protects another one (R9.48), if it is its owner.
+fn user_of(case: &Case<'_>, protector: ObjectId) -> Option<ObjectId> {
+    let snapshot = case.snapshot();
+    let mut owners = snapshot.object(protector).owners.iter().filter_map(|owner| snapshot.by_uid(owner.uid));
+    owners.find(|owner| snapshot.object(*owner).terminating() && protected_by(case, &[protector], *owner))
 }
 
 /// How many seconds a pod may take to end, and when that is over, in Unix seconds, if that is longer than people wait.

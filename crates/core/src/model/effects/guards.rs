@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::users::PROTECTORS;
 use crate::model::Resource;
 
 /// A value that guards objects, and who heeds it.
@@ -68,16 +69,7 @@ const GUARDS: &[Guard] = &[
         ..GUARD
     },
     // crossplane/crossplane internal/webhook/protection/usage/handler.go
-    Guard {
-        value: GuardValue::Label("crossplane.io/in-use", "true"),
-        while_any: &[
-            ("apiextensions.crossplane.io", "Usage"),
-            ("protection.crossplane.io", "Usage"),
-            ("protection.crossplane.io", "ClusterUsage"),
-        ],
-        by: "nousages",
-        ..GUARD
-    },
+    Guard { value: GuardValue::Label("crossplane.io/in-use", "true"), while_any: PROTECTORS, by: "nousages", ..GUARD },
     // gardener/gardener docs/concepts/apiserver_admission_plugins.md: DeletionConfirmation, in its own API server
     Guard {
         of: &[("core.gardener.cloud", "Shoot"), ("core.gardener.cloud", "Project")],
@@ -118,7 +110,7 @@ impl Guard {
     }
 
     /// Whether the API server that serves these kinds heeds it, without a webhook.
-    pub(crate) fn is_built_in(&self) -> bool {
+    pub fn is_built_in(&self) -> bool {
         self.by.is_empty()
     }
 

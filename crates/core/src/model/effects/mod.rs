@@ -31,7 +31,7 @@ pub(crate) use pauses::matches_pattern;
 pub(crate) use pauses::pauses_with_its_cluster;
 pub use policies::{Policy, PolicyEffect, PolicyFacts};
 pub use users::{KnownUsers, Naming, known_users};
-pub(crate) use users::{creates_first, hook, names_used, used};
+pub(crate) use users::{creates_first, hook, names_used, protected, protected_for, used};
 
 use serde::Serialize;
 use strum::IntoStaticStr;

@@ -188,7 +188,30 @@ fn by_field<'k>(group: &'k str, kind: &'k str) -> impl Iterator<Item = &'static 
 
 /// Whether objects of a kind name what they use in a field.
 pub(crate) fn names_by_field(group: &str, kind: &str) -> bool {
-    by_field(group, kind).next().is_some()
+    by_field(group, kind).next().is_some() || PROTECTORS.contains(&(group, kind))
+}
+
+/// Crossplane's objects that protect another one (R9.48), and its user, for which they wait.
+pub(super) const PROTECTORS: &[(&str, &str)] = &[
+    ("apiextensions.crossplane.io", "Usage"),
+    ("protection.crossplane.io", "Usage"),
+    ("protection.crossplane.io", "ClusterUsage"),
+];
+
+/// What a protector names in one of its fields. It has resolved selectors to names.
+fn named_by_protector(protector: &Value, field: &str, so: fn(&str, &str) -> String) -> Option<String> {
+    let named = protector.get("spec")?.get(field)?;
+    Some(so(named.get("kind")?.as_str()?, named.pointer("/resourceRef/name")?.as_str()?))
+}
+
+/// What a protector protects, as it names that.
+pub(crate) fn protected(kind: &str, name: &str) -> String {
+    used(kind, "", name)
+}
+
+/// The user of that, as it names it.
+pub(crate) fn protected_for(kind: &str, name: &str) -> String {
+    used(kind, "by", name)
 }
 
 /// What a whole object of a kind names as used by it, sorted.
@@ -210,6 +233,10 @@ pub(crate) fn names_used(group: &str, kind: &str, object: &Value) -> Vec<String>
     }
     if (group, kind) == APPLICATION {
         names.extend(hooks_of(object));
+    }
+    if PROTECTORS.contains(&(group, kind)) {
+        names.extend(named_by_protector(object, "of", protected));
+        names.extend(named_by_protector(object, "by", protected_for));
     }
     names.sort_unstable();
     names.dedup();

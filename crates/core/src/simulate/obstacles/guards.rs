@@ -3,7 +3,7 @@
 use crate::{
     model::{
         ObjectId, Snapshot,
-        effects::{Guard, GuardValue},
+        effects::{Guard, GuardValue, protected},
     },
     server::OwnDelete,
     simulate::{context::SimContext, world::World},
@@ -34,7 +34,26 @@ pub fn is_on(snapshot: &Snapshot, object: ObjectId, guard: &Guard) -> bool {
     }
 }
 
+/// What a guard depends on: all there is of it.
+fn users_of(context: &SimContext<'_>, guard: &Guard) -> Vec<ObjectId> {
+    let kinds = guard.while_any.iter();
+    let kinds = kinds.filter_map(|(group, kind)| context.snapshot.resources.by_group_kind(group, kind));
+    kinds.flat_map(|kind| context.of_resource(kind)).copied().collect()
+}
+
+/// Whether something that a guard depends on protects this very object, as far as was read.
+fn protects(snapshot: &Snapshot, user: ObjectId, object: ObjectId) -> bool {
+    let name = protected(&snapshot.resource(object).kind, snapshot.name(object));
+    snapshot.facts.uses(user).is_some_and(|uses| uses.contains(&name))
+}
+
 impl World<'_, '_> {
+    /// Whether something in force protects an object: it is there with the webhook that heeds the guard, read or not.
+    pub(super) fn is_surely_guarded(&self, object: ObjectId, guard: &Guard) -> bool {
+        let users = users_of(self.context, guard);
+        users.into_iter().any(|user| protects(self.context.snapshot, user, object)) && self.still_applies(object, guard)
+    }
+
     /// The guards that an object has now. Nothing guards what is being deleted already.
     pub(super) fn guards_on(&mut self, object: ObjectId) -> Vec<&'static Guard> {
         let resource = self.context.snapshot.resource(object);
@@ -51,15 +70,12 @@ impl World<'_, '_> {
         let admission = context.obstacles.as_ref().map(|obstacles| &obstacles.admission);
         let is_read =
             |guard: &Guard| admission.is_some_and(|it| it.hooks.iter().any(|hook| hook.heeds(context, guard)));
-        let exists = |kind: &(&str, &str)| {
-            let kind = snapshot.resources.by_group_kind(kind.0, kind.1);
-            kind.is_some_and(|kind| context.of_resource(kind).iter().any(|user| self.exists(*user)))
-        };
+        let exists = |guard: &Guard| users_of(context, guard).into_iter().any(|user| self.exists(user));
         let is_deleted = self.stored(object).is_none_or(|stored| stored.terminating);
         let guards = Guard::of_kind(snapshot.resource(object)).filter(|guard| !is_deleted && !guard.is_built_in());
         guards
             .filter(|guard| is_on(snapshot, object, guard) && !is_read(guard))
-            .filter(|guard| guard.while_any.is_empty() || guard.while_any.iter().any(exists))
+            .filter(|guard| guard.while_any.is_empty() || exists(guard))
             .collect()
     }
 
@@ -75,10 +91,13 @@ impl World<'_, '_> {
             lives(user) && above.into_iter().all(|above| lives(&above))
         };
         if !guard.while_any.is_empty() {
-            let kinds = guard.while_any.iter();
-            let kinds = kinds.filter_map(|(group, kind)| snapshot.resources.by_group_kind(group, kind));
-            let mut users = kinds.flat_map(|kind| context.of_resource(kind)).peekable();
-            return users.peek().is_some() && users.all(stays);
+            let users = users_of(context, guard);
+            let mut naming = users.iter().filter(|user| protects(snapshot, **user, object)).peekable();
+            return match naming.peek() {
+                // One that was Terminating before may stay so: until it is gone, it protects.
+                Some(_) => naming.any(|user| stays(user) || snapshot.object(*user).terminating() && self.exists(*user)),
+                None => !users.is_empty() && users.iter().all(stays),
+            };
         }
         if !guard.only_populated {
             return true;

@@ -152,6 +152,10 @@ impl World<'_, '_> {
         // The webhook may be among what was not read: what it heeds says that there is one.
         if operation.deletes() && (obstacles.admission.unread || has_no_webhooks(context.snapshot)) {
             for guard in self.may_be_guarded_by(object) {
+                if self.is_surely_guarded(object, guard) {
+                    judged.refused.push(RefusedBy::Guard(object, guard));
+                    continue;
+                }
                 let of = context.snapshot.short_name(object);
                 let by = format!("the webhook that protects {of} ({}), which could not be read,", guard.says());
                 judged.assume(Assumption::Admission { by });
