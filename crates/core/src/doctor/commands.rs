@@ -34,6 +34,9 @@ pub struct Commands<'a> {
     pub guarded: bool,
 }
 
+/// As who the namespace controller writes.
+const NAMESPACE_CONTROLLER: &str = "system:serviceaccount:kube-system:namespace-controller";
+
 impl<'a> Commands<'a> {
     /// Whether an object waits for dependents, and some may be among what could not be read.
     fn may_wait_for_hidden(self, id: ObjectId) -> bool {
@@ -340,10 +343,20 @@ impl<'a> Commands<'a> {
     /// Exempts a resource, by its plural, from an admission policy, or from webhooks at these places of a
     /// configuration; `None` if the server is older than `matchConditions` (on by default since 1.28).
     pub fn exempt(self, configuration: ObjectId, places: &[usize], plural: &str) -> Option<ShellCommand> {
+        self.add_condition(configuration, places, &format!("except-{plural}"), &exempting(plural))
+    }
+
+    /// Exempts what the namespace controller writes from an admission policy.
+    pub fn exempt_namespace_controller(self, policy: ObjectId) -> Option<ShellCommand> {
+        let is_other = format!("request.userInfo.username != \"{NAMESPACE_CONTROLLER}\"");
+        self.add_condition(policy, &[], "except-namespace-controller", &is_other)
+    }
+
+    fn add_condition(self, configuration: ObjectId, places: &[usize], name: &str, only: &str) -> Option<ShellCommand> {
         if self.snapshot.resources.server().is_some_and(|server| server.is_before(28)) {
             return None;
         }
-        let condition = json!({"name": format!("except-{plural}"), "expression": exempting(plural)});
+        let condition = json!({"name": name, "expression": only});
         let adding = |to: String, has_conditions: bool| match has_conditions {
             true => json!({"op": "add", "path": format!("{to}/matchConditions/-"), "value": condition}),
             false => json!({"op": "add", "path": format!("{to}/matchConditions"), "value": [condition]}),

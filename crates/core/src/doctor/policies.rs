@@ -100,7 +100,7 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, [refused, releases, waitin
 }
 
 /// What lets writes to this object pass.
-fn let_pass(case: &Case<'_>, policy: &BoundPolicy<'_>, object: ObjectId) -> Remedy {
+pub(super) fn let_pass(case: &Case<'_>, policy: &BoundPolicy<'_>, object: ObjectId) -> Remedy {
     let refuses = policy.refuses(case.stage, object, |_| true);
     let (what, fields) = way_past(refuses.is_some_and(Refuses::lacks_parameters));
     Step::Heal.by(what, case.commands().merge(policy.binding, &fields)).deciding(true)

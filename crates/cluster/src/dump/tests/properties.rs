@@ -273,7 +273,7 @@ fn fact() -> impl Strategy<Value = Fact> {
             ..PolicyFacts::default()
         })),
         (vec(short(), 0..2), vec(condition(), 0..2)).prop_map(|(finalizers, conditions)| Fact::Namespace(
-            facts::NamespaceFacts { finalizers, conditions, ..Default::default() }
+            facts::NamespaceFacts { emptied: conditions.is_empty(), finalizers, conditions, ..Default::default() }
         )),
         (short(), any::<[bool; 2]>(), option::of(backend()), vec(condition(), 0..2)).prop_map(
             |(group, [established, revised], conversion, conditions)| Fact::Definition(facts::DefinitionFacts {

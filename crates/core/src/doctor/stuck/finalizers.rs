@@ -16,6 +16,7 @@ use crate::{
         collector::start_manager,
         finding::one_cause,
         losses::Losses,
+        refusers::{asked_again, see_refusers},
     },
     document::rfc3339,
     model::{
@@ -268,7 +269,7 @@ fn finding(
                 1 => " The controller that removes it may still be working.",
                 _ => " The controllers that remove them may still be working.",
             },
-        consequence,
+        consequence: consequence + &asked_again(case, &objects),
         remedies: remedies(case, code, holds, &users, &fires, &objects, &related),
         related: {
             let lost = fires.losses.objects().filter(|id| !objects.contains(id) && !related.contains(id));
@@ -665,6 +666,7 @@ fn remedies(
     remedies.push(Step::Heal.by("end the operation", end));
     remedies.extend(controllers_say(case, holds));
     remedies.extend(why_not_ready(case, holds));
+    remedies.extend(see_refusers(case, objects));
     let waiting = waiting_in_the_foreground(case, related);
     if !waiting.is_empty() {
         let (owners, which, no_longer) = if waiting.len() == 1 {

@@ -13,21 +13,21 @@ use crate::{
         case::{Case, FindingsBuilder, sorted},
         code::Trait,
         collector::start_manager,
-        webhooks::{TAKE_ALL_AWAY, TAKE_AWAY},
+        refusers::past_refusers,
     },
     model::{
         ObjectId,
         effects::{EffectKind, FinalizerEffect, Guard, Severity, add_on, known_finalizer_in},
-        facts::{Backend, Condition, SliceFacts},
+        facts::{CONTENT_FAILURE, Condition},
     },
     server::OwnDelete,
     simulate::{
         BlockedBy, State,
         controllers::{held_by_these, is_workload},
         foreign_spec_finalizers,
-        obstacles::{Reach, WebhookCall, reach, webhook_calls},
+        obstacles::Operation,
     },
-    wording::{all_of, each_once, grouped},
+    wording::{all_of, each_once},
 };
 
 use super::{
@@ -173,32 +173,6 @@ fn unconverted(case: &Case<'_>, message: &str) -> Option<Vec<Remedy>> {
     Some(convert(case, &[*definition], backend, message).1)
 }
 
-/// What mends the webhook that could not be called, or does without it, if its configuration was read; as the API
-/// server words it, `failed calling webhook "NAME"` (apiserver pkg/admission/plugin/webhook/generic).
-fn uncalled(case: &Case<'_>, message: &str) -> Option<Vec<Remedy>> {
-    let name = message.split_once("failed calling webhook \"")?.1.split_once('"')?.0;
-    let calls = webhook_calls(case.stage);
-    // What is known not to be reachable has a finding of its own.
-    let is_known =
-        |call: &WebhookCall<'_>| matches!(reach(case.stage, call.webhook.backend.as_ref()), Reach::Unreachable(_));
-    let called: Vec<&WebhookCall<'_>> =
-        calls.iter().filter(|call| call.webhook.name == name && !is_known(call)).collect();
-    let places = grouped(called.iter().map(|call| (call.configuration, call.place)));
-    let configurations: Vec<ObjectId> = places.iter().map(|(configuration, _)| *configuration).collect();
-    let (namespace, service) = called.first()?.webhook.backend.as_ref().and_then(Backend::service).unzip();
-    let (namespace, service) = (namespace.unwrap_or_default(), service.unwrap_or_default());
-    let label = format!("{}={service}", SliceFacts::SERVICE);
-    let slices = case.kubectl.verb("get").arg("endpointslices.discovery.k8s.io").in_namespace(namespace);
-    let slices = slices.filter(|_| is_label(service)).map(|get| get.args(["-l", &label]));
-    let it = format!("the webhook {name} of {}", case.names(&configurations, None));
-    let look = Step::Look.by(format!("see what answers for {it}, as the calls fail"), slices);
-    let pass = places.iter().filter_map(|(configuration, places)| case.commands().let_pass(*configuration, places));
-    let pass = Step::GiveUp.by(format!("allow writes while {it} can't be called: they are then not checked"), pass);
-    let take_away = configurations.iter().filter_map(|configuration| case.commands().take_away(*configuration));
-    let what = if configurations.len() == 1 { TAKE_AWAY } else { TAKE_ALL_AWAY };
-    Some(vec![look, pass, Step::GiveUp.by(what, take_away)])
-}
-
 /// What makes APIs answer that could not be discovered, or does without them.
 fn discover(case: &Case<'_>, failure: &Condition) -> Vec<Remedy> {
     let (mut undiscovered, get) = (failure.undiscovered(), || case.kubectl.verb("get"));
@@ -303,8 +277,9 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         })
         .collect();
     let remains = said.iter().any(|condition| !condition.fails());
+    let is_emptied = snapshot.facts.namespace(id).is_some_and(|facts| facts.emptied) && said.is_empty();
     // A dump may lack what is in it.
-    let is_hidden = !case.live && !snapshot.may_hide(&[id]).is_empty();
+    let is_hidden = !case.live && !is_emptied && !snapshot.may_hide(&[id]).is_empty();
     // All that its conditions name was read, and is gone. The namespace controller looks again after at most a minute
     // (`nsControllerRateLimiter`), and writes the conditions then.
     let is_older = !said.is_empty()
@@ -322,6 +297,8 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         "nothing is left in it: what its conditions say is older".to_owned()
     } else if is_older {
         format!("{} left in it, but nothing of what its conditions name: they are older", objects(content.len()))
+    } else if content.is_empty() && is_emptied && !case.live {
+        "nothing is left in it, as its conditions say".to_owned()
     } else if content.is_empty() && (remains || is_hidden) {
         "what is left in it was not read".to_owned()
     } else if content.is_empty() {
@@ -397,14 +374,18 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     }
     let is_told = refused(case, id).is_some();
     let convert = said.iter().filter(|condition| condition.fails()).find_map(|it| unconverted(case, &it.message));
-    let uncalled = said.iter().filter(|condition| condition.fails()).find_map(|it| uncalled(case, &it.message));
-    if let Some(convert) = convert.or(uncalled.filter(|_| !is_told)) {
-        remedies.extend(convert);
+    let content_writes: Vec<(ObjectId, Operation)> =
+        live.iter().map(|id| (*id, Operation::of_content(snapshot, *id))).collect();
+    let failure = said.iter().find(|condition| condition.kind == CONTENT_FAILURE);
+    // Only the namespace controller may write these conditions.
+    let past = failure.map(|failure| past_refusers(case, &failure.message, &content_writes, true));
+    let past = past.filter(|past| !past.is_empty());
+    if let Some(past) = convert.or(past.filter(|_| !is_told)) {
+        remedies.extend(past);
     } else if fails("webhook") && !is_told {
         let webhooks = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
         remedies.push(see("see which webhooks are asked", webhooks));
-    }
-    if fails("ValidatingAdmissionPolicy") && !is_told {
+    } else if fails("ValidatingAdmissionPolicy") && !is_told {
         let policies = "validatingadmissionpolicies,validatingadmissionpolicybindings";
         remedies.push(see("see which policies refuse that, and whom they protect", policies));
     }

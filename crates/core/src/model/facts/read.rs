@@ -271,6 +271,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
         ("", "Namespace") => Fact::Namespace(NamespaceFacts {
             finalizers: texts(at(object.0, &["spec", "finalizers"])),
             conditions: object.conditions(),
+            emptied: list(at(object.0, &["status", "conditions"]))
+                .any(|condition| condition["type"] == "NamespaceContentRemaining" && condition["status"] == "False"),
             ack: ack_policies(object.0),
             enforced_since: enforced_since(object),
         }),

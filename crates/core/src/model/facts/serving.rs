@@ -166,6 +166,8 @@ sparse! {
         pub finalizers: Vec<String>,
         /// The conditions that are true; for a terminating Namespace, why it still exists.
         pub conditions?: Vec<Condition>,
+        /// Whether its condition NamespaceContentRemaining is false: nothing is left in it.
+        pub emptied?: bool,
         /// The deletion policies of ACK's services for what is in it: `s3` → `retain`.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub ack: BTreeMap<String, String>,
