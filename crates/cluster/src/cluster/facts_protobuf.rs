@@ -55,26 +55,47 @@ fn annotation(object: &[u8], key: &str) -> Result<Option<String>, Malformed> {
     Ok(None)
 }
 
-/// PodStatus: conditions 2 { type 1, status 2, lastTransitionTime 4 { seconds 1 } }, containerStatuses 8 { state 2 {
-/// waiting 1 { reason 1 } } }.
+/// PodStatus: conditions 2 { type 1, status 2, lastTransitionTime 4 { seconds 1 }, message 6 }, containerStatuses 8 {
+/// state 2 { waiting 1 { reason 1, message 2 } }, lastState 3 { terminated 3 { exitCode 1, reason 3 } } }.
 fn not_ready(status: &[u8]) -> Result<Option<NotReady>, Malformed> {
-    for condition in all(status, 2) {
-        let condition = condition?;
-        if at(condition, &[1])? != Some(b"Ready") {
-            continue;
-        }
-        if at(condition, &[2])? == Some(b"True") {
-            return Ok(None);
-        }
-        let since = at(condition, &[4])?.map(|time| number(time, 1)).transpose()?.flatten();
-        for container in all(status, 8) {
-            if let Some(waiting) = said(container?, &[2, 1, 1])? {
-                return Ok(Some(NotReady { since, waiting: Some(waiting) }));
+    let condition = |kind: &[u8]| -> Result<Option<&[u8]>, Malformed> {
+        for condition in all(status, 2) {
+            let condition = condition?;
+            if at(condition, &[1])? == Some(kind) {
+                return Ok(Some(condition));
             }
         }
-        return Ok(Some(NotReady { since, waiting: None }));
+        Ok(None)
+    };
+    let begun = |condition: &[u8]| -> Result<NotReady, Malformed> {
+        let since = at(condition, &[4])?.map(|time| number(time, 1)).transpose()?.flatten();
+        Ok(NotReady { since, ..NotReady::default() })
+    };
+    let ready = condition(b"Ready")?;
+    let not_ready = match (ready, condition(b"PodScheduled")?) {
+        (Some(ready), _) if at(ready, &[2])? == Some(b"True") => return Ok(None),
+        (Some(ready), _) => begun(ready)?,
+        (None, Some(unscheduled)) if at(unscheduled, &[2])? == Some(b"False") => {
+            return Ok(Some(begun(unscheduled)?.because(None, said(unscheduled, &[6])?)));
+        }
+        (None, _) => NotReady::default(),
+    };
+    let ended = |container: &[u8]| -> Result<_, Malformed> {
+        let Some(terminated) = at(container, &[3, 3])? else { return Ok(None) };
+        Ok(Some((said(terminated, &[3])?, number(terminated, 1)?.unwrap_or_default())))
+    };
+    let mut ended_last = None;
+    for container in all(status, 8) {
+        let container = container?;
+        let ended = ended(container)?;
+        if let Some(waiting) = said(container, &[2, 1, 1])? {
+            let ended = ended.filter(|_| waiting == NotReady::CRASHES);
+            let not_ready = NotReady { waiting: Some(waiting), ..not_ready };
+            return Ok(Some(not_ready.because(ended, said(container, &[2, 1, 2])?)));
+        }
+        ended_last = ended_last.or(ended);
     }
-    Ok(None)
+    Ok(ready.map(|_| not_ready.because(ended_last, None)))
 }
 
 #[cfg(test)]
@@ -105,6 +126,8 @@ mod tests {
         ]);
         let ready = [bytes(1, b"Ready"), bytes(2, b"False"), bytes(4, &varint(1, 1_769_846_401))].concat();
         let waiting = bytes(2, &bytes(1, &bytes(1, b"CrashLoopBackOff")));
+        let ended = bytes(3, &bytes(3, &message(&[varint(1, 137), varint(2, 0), bytes(3, b"OOMKilled")])));
+        let waiting = [waiting, ended].concat();
         let running = bytes(2, &bytes(2, b""));
         let status = message(&[bytes(1, b"Running"), bytes(2, &ready), bytes(8, &running), bytes(8, &waiting)]);
         let other = message(&[bytes(1, b"acme.io/x"), bytes(2, b"7")]);
@@ -120,7 +143,8 @@ mod tests {
             "status": {"phase": "Running",
                 "conditions": [{"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-31T08:00:01Z"}],
                 "containerStatuses": [{"state": {"running": {}}},
-                    {"state": {"waiting": {"reason": "CrashLoopBackOff"}}}]}});
+                    {"state": {"waiting": {"reason": "CrashLoopBackOff"}},
+                        "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}}]}});
         (object, json)
     }
 
@@ -137,6 +161,31 @@ mod tests {
         // The server writes unset strings as empty ones.
         let unscheduled = message(&[bytes(2, &bytes(10, b"")), bytes(3, b"")]);
         says_the_same(&unscheduled, &serde_json::json!({"spec": {}, "status": {}}));
+        let of = |conditions: &[(&str, &str, &str)], container: &[u8]| {
+            let conditions = conditions.iter().map(|(kind, status, said)| {
+                let fields = [(1, kind), (2, status), (6, said)];
+                bytes(2, &fields.map(|(number, text)| bytes(number, text.as_bytes())).concat())
+            });
+            let status = [conditions.collect::<Vec<_>>().concat(), bytes(8, container)].concat();
+            message(&[bytes(2, b""), bytes(3, &status)])
+        };
+        let json = |conditions: &[(&str, &str, &str)], container: serde_json::Value| {
+            let conditions = conditions
+                .iter()
+                .map(|(kind, status, said)| serde_json::json!({"type": kind, "status": status, "message": said}));
+            let conditions: Vec<_> = conditions.collect();
+            serde_json::json!({"spec": {}, "status": {"conditions": conditions, "containerStatuses": [container]}})
+        };
+        let unready = [("PodScheduled", "True", ""), ("Ready", "False", "not ready")];
+        let pulls = message(&[bytes(1, b"ImagePullBackOff"), bytes(2, b"Back-off\npulling image \"a\".")]);
+        let pulled = serde_json::json!({"state": {"waiting": {"reason": "ImagePullBackOff",
+            "message": "Back-off\npulling image \"a\"."}}});
+        says_the_same(&of(&unready, &bytes(2, &bytes(1, &pulls))), &json(&unready, pulled));
+        let failed = bytes(3, &bytes(3, &message(&[varint(1, 2), bytes(3, b"Error")])));
+        let of_failed = serde_json::json!({"lastState": {"terminated": {"exitCode": 2, "reason": "Error"}}});
+        says_the_same(&of(&unready, &failed), &json(&unready, of_failed));
+        let full = [("PodScheduled", "False", "0/3 nodes are available: 3 Insufficient memory.")];
+        says_the_same(&of(&full, b""), &json(&full, serde_json::json!({})));
     }
 
     #[test]

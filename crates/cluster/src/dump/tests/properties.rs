@@ -222,7 +222,9 @@ fn fact() -> impl Strategy<Value = Fact> {
     prop_oneof![
         (option::of(short()), any::<Option<i64>>(), vec(short(), 0..2), option::of(short())).prop_map(
             |(node, grace, claims, account)| {
-                Fact::Pod(facts::PodFacts { node, grace, claims, account, ..facts::PodFacts::default() })
+                let not_ready = facts::NotReady { since: grace, waiting: node.clone(), because: account.clone() };
+                let not_ready = account.is_some().then(|| Box::new(not_ready));
+                Fact::Pod(facts::PodFacts { node, grace, claims, account, not_ready, ..facts::PodFacts::default() })
             }
         ),
         (option::of(short()), option::of(short()), option::of(short())).prop_map(
@@ -297,7 +299,8 @@ fn fact() -> impl Strategy<Value = Fact> {
                 let requires = accounts.into_iter().zip(named).map(|(name, of)| of(name)).collect();
                 let asked = wanted.map(|all| facts::Asked { cpu: [ready, all], memory: [0, ready] });
                 let more = facts::WorkloadFacts { asks: asked.map(Box::new), ..facts::WorkloadFacts::default() };
-                Fact::Workload(facts::WorkloadFacts { wanted, ready, claims, requires, ..more })
+                let why_not_created = wanted.map(|wanted| wanted.to_string());
+                Fact::Workload(facts::WorkloadFacts { wanted, ready, claims, requires, why_not_created, ..more })
             }
         ),
         (any::<u64>(), vec(short(), 0..2)).prop_map(|(ready, pods)| Fact::Slice(facts::SliceFacts { ready, pods })),

@@ -312,7 +312,7 @@ impl Facts {
             ..said
         });
         let failure = || self.volume(object)?.failure.as_deref().map(|why| of_facts(Source::Status, why));
-        let not_taken = || self.why_not_taken(object).map(|why| of_facts(Source::Untimed, &said::in_one_line(why)));
+        let not_taken = || self.why_not_taken(object).map(|why| of_facts(Source::Untimed, &values::in_one_line(why)));
         said.or_else(failure).or_else(not_taken)
     }
 

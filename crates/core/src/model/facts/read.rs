@@ -12,9 +12,8 @@ use super::{
     SliceFacts, SnapshotContentFacts, SnapshotFacts, StorageClassFacts, StoredVersion, TokenFacts, VolumeData,
     VolumeDeleter, VolumeFacts, VolumeHandle, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
     limits::{has_flag, limits},
-    said::in_one_line,
     selector::{equal_to, selector},
-    values::{at, list, unix_seconds},
+    values::{at, in_one_line, list, unix_seconds},
     webhooks::exempted,
 };
 use crate::{
@@ -97,9 +96,11 @@ pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &
         },
         ("", "Pod", "status") => |depth, key| match depth {
             0 => matches!(key, "phase" | "conditions" | "containerStatuses"),
-            1 => matches!(key, "type" | "status" | "lastTransitionTime" | "state"),
-            2 => key == "waiting",
-            _ => key == "reason",
+            1 => {
+                matches!(key, "type" | "status" | "lastTransitionTime" | "message" | "state" | "lastState")
+            }
+            2 => matches!(key, "waiting" | "terminated"),
+            _ => matches!(key, "reason" | "message" | "exitCode"),
         },
         ("apps", "ReplicaSet", "spec") => |depth, key| match depth {
             0 => key == "template" || is_read_of_workload(key),
@@ -302,6 +303,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let claims = (kind == "StatefulSet").then(|| claim_templates(object));
             let paused = at(object.0, &["spec", "paused"]) == Some(&Value::Bool(true));
             let selector = selector(at(object.0, &["spec", "selector"]));
+            let mut conditions = object.conditions().into_iter();
+            let failure = conditions.find(|condition| condition.kind == "ReplicaFailure").map(|found| found.message);
             Fact::Workload(WorkloadFacts {
                 wanted,
                 first_ordinal: object.number(&["spec", "ordinals", "start"]).unwrap_or(0),
@@ -311,7 +314,8 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 without_status,
                 // A dump may lack what is written of old ReplicaSets.
                 unattended: wanted > Some(0) && object.is_unattended(&WRITTEN),
-                fails_to_create: object.conditions().iter().any(|condition| condition.kind == "ReplicaFailure"),
+                fails_to_create: failure.is_some(),
+                why_not_created: failure.map(|said| in_one_line(&said)).filter(|said| !said.is_empty()),
                 paused,
                 revision: object.annotation(OldTemplate::REVISION).and_then(|text| text.parse().ok()),
                 claims,
@@ -543,16 +547,32 @@ fn pod(object: Whole<'_>) -> PodFacts {
 }
 
 fn not_ready(pod: Whole<'_>) -> Option<NotReady> {
-    let condition = list(at(pod.0, &["status", "conditions"])).find(|condition| condition["type"] == "Ready")?;
-    if condition["status"] == "True" {
+    let condition = |kind: &str| {
+        list(at(pod.0, &["status", "conditions"])).map(Whole).find(|condition| condition.0["type"] == kind)
+    };
+    let since = |of: Whole<'_>| of.text(&["lastTransitionTime"]).and_then(|time| unix_seconds(&time));
+    let ready = condition("Ready");
+    let unscheduled = condition("PodScheduled").filter(|condition| condition.0["status"] == "False");
+    let decides = ready.or(unscheduled);
+    if ready.is_some_and(|ready| ready.0["status"] == "True") {
         return None;
     }
-    let waiting = list(at(pod.0, &["status", "containerStatuses"]))
-        .find_map(|container| Whole(container).name(&["state", "waiting", "reason"]));
-    Some(NotReady {
-        since: Whole(condition).text(&["lastTransitionTime"]).and_then(|time| unix_seconds(&time)),
-        waiting,
-    })
+    let not_ready = NotReady { since: decides.and_then(since), ..NotReady::default() };
+    if let Some(unscheduled) = unscheduled.filter(|_| ready.is_none()) {
+        return Some(not_ready.because(None, unscheduled.text(&["message"])));
+    }
+    let containers = || list(at(pod.0, &["status", "containerStatuses"])).map(Whole);
+    let ended = |container: Whole<'_>| {
+        let code = container.number(&["lastState", "terminated", "exitCode"])?;
+        Some((container.name(&["lastState", "terminated", "reason"]), code))
+    };
+    let waits = |container: &Whole<'_>| container.name(&["state", "waiting", "reason"]).is_some();
+    let Some(container) = containers().find(waits) else {
+        return ready.map(|_| not_ready.because(containers().find_map(ended), None));
+    };
+    let waiting = container.name(&["state", "waiting", "reason"]);
+    let ended = ended(container).filter(|_| waiting.as_deref() == Some(NotReady::CRASHES));
+    Some(NotReady { waiting, ..not_ready }.because(ended, container.text(&["state", "waiting", "message"])))
 }
 
 /// How many indexes a text such as `1,3-5` names, as the Job controller writes it.

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LabelSelector, Limits, Required};
+use super::{LabelSelector, Limits, Required, values::in_one_line};
 use crate::model::resources::Resource;
 
 sparse! {
@@ -36,12 +36,30 @@ sparse! {
         pub allowed?: Option<i64>,
     }
 
-    /// A pod whose condition `Ready` is not true.
+    /// A pod whose condition `Ready` or `PodScheduled` is not true.
     pub struct NotReady {
         /// The condition's `lastTransitionTime`, in Unix seconds.
         pub since?: Option<i64>,
         /// Why its first waiting container waits, such as `CrashLoopBackOff`.
         pub waiting?: Option<String>,
+        /// More of that: how a container ended last, what the kubelet says, or why no Node takes the pod.
+        pub because?: Option<String>,
+    }
+}
+
+impl NotReady {
+    /// Why a container waits that ends again and again.
+    pub const CRASHES: &'static str = "CrashLoopBackOff";
+
+    /// The same, with how its container ended last, by reason and exit code, or else with what is said of it.
+    #[must_use]
+    pub fn because(self, ended: Option<(Option<String>, i64)>, said: Option<String>) -> NotReady {
+        let ended = ended.map(|(reason, code)| match reason {
+            Some(reason) if reason != "Error" => reason,
+            _ => format!("exit code {code}"),
+        });
+        let said = || said.map(|said| in_one_line(&said)).filter(|said| !said.is_empty());
+        NotReady { because: ended.or_else(said), ..self }
     }
 }
 
@@ -128,6 +146,8 @@ sparse! {
         pub deletes_files?: bool,
         /// Whether it could not create its last pods (`status.conditions`: ReplicaFailure).
         pub fails_to_create?: bool,
+        /// What that condition says.
+        pub why_not_created?: Option<String>,
         /// What its pods name that somebody must have made, and can't be created or started without (R9.44, R9.50), and
         /// what it names itself.
         pub requires?: Vec<Required>,

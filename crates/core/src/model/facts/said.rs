@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{read::kind_has_facts, values::unix_seconds};
+use super::{
+    read::kind_has_facts,
+    values::{in_one_line, unix_seconds},
+};
 
-/// At most this many conditions are quoted. Of a longer message, so many characters are kept at its beginning and at
-/// its end: what wraps an error says what failed first, and why last.
+/// At most this many conditions are quoted.
 const QUOTED: usize = 2;
-const BEGINNING: usize = 140;
-const END: usize = 200;
 
 /// What is said of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -308,24 +308,12 @@ impl Said {
     }
 }
 
-/// A message without line breaks, and cut in the middle where it is too long.
-pub(super) fn in_one_line(message: &str) -> String {
-    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = line.trim_end_matches('.');
-    let place = |number| line.char_indices().nth(number).map(|(at, _)| at);
-    match place(BEGINNING).zip(line.char_indices().rev().nth(END - 1)) {
-        Some((begin, (end, _))) if begin + 1 < end => {
-            format!("{} … {}", line[..begin].trim_end(), line[end..].trim_start())
-        }
-        _ => line.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::facts::values::{BEGINNING, END};
 
     fn words(said: &[Said]) -> String {
         said.iter().map(|said| said.words.as_str()).collect::<Vec<_>>().join("; ")

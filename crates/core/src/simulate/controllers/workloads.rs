@@ -1,6 +1,6 @@
 //! Workloads: those that controllers may run as, and whether their pods are ready.
 
-use crate::model::{Coordinate, ObjectId, Presence, ResourceId, Snapshot};
+use crate::model::{Coordinate, ObjectId, Presence, ResourceId, Snapshot, facts::NotReady};
 
 use super::super::context::SimContext;
 
@@ -15,7 +15,7 @@ pub(super) const LOOKED_AT: usize = 8;
 
 /// Why a container waits that won't start by itself.
 const FAILURES: [&str; 8] = [
-    "CrashLoopBackOff",
+    NotReady::CRASHES,
     "ImagePullBackOff",
     "ErrImagePull",
     "ErrImageNeverPull",
@@ -102,24 +102,31 @@ fn without_ready_pod(context: &SimContext<'_>, workload: ObjectId, called: &str)
     pods.sort_by_key(|pod| std::cmp::Reverse(snapshot.object(*pod).created));
     pods.truncate(LOOKED_AT);
     let mut since = snapshot.object(workload).created.get();
+    let mut reason = None;
     for pod in &pods {
         let Some(facts) = context.evidence(*pod, snapshot.facts.pod(*pod)) else { continue };
-        let failure = facts.not_ready.as_ref().and_then(|not_ready| not_ready.waiting.as_deref());
-        if let Some(failure) = failure.filter(|failure| FAILURES.contains(failure)) {
-            return Readiness::Failing(format!(
-                "{called} has no ready pod: {} is in {failure}",
-                snapshot.short_name(*pod)
-            ));
+        since = since.max(snapshot.object(*pod).created.get());
+        let Some(NotReady { waiting, because, since: begun }) = facts.not_ready.as_deref() else { continue };
+        let name = snapshot.short_name(*pod);
+        if let Some(failure) = waiting.as_deref().filter(|failure| FAILURES.contains(failure)) {
+            let because = because.as_deref().map(|because| format!(" ({because})")).unwrap_or_default();
+            return Readiness::Failing(format!("{called} has no ready pod: {name} is in {failure}{because}"));
         }
-        since = since
-            .max(facts.not_ready.as_ref().and_then(|not_ready| not_ready.since))
-            .max(snapshot.object(*pod).created.get());
+        let told = match facts.node {
+            None => because.as_deref().map(|because| format!("{name} is not scheduled: {because}")),
+            Some(_) => because.as_deref().map(|because| format!("a container of {name} ended last with {because}")),
+        };
+        reason = reason.or(told);
+        since = since.max(*begun);
     }
     let starts = context.time.zip(since).is_some_and(|(now, since)| now - since < STARTS);
-    match starts {
-        true => Readiness::Starting(format!("{called} has no ready pod yet")),
-        false => Readiness::Failing(format!("{called} has no ready pod")),
+    if starts {
+        return Readiness::Starting(format!("{called} has no ready pod yet"));
     }
+    let refused = snapshot.facts.workload(workload).and_then(|facts| facts.why_not_created.as_deref());
+    let refused = refused.filter(|_| pods.is_empty()).map(|said| format!("its pods are not created: {said}"));
+    let reason = reason.or(refused).map(|reason| format!(": {reason}")).unwrap_or_default();
+    Readiness::Failing(format!("{called} has no ready pod{reason}"))
 }
 
 /// The pods of a workload: its dependents, or those of its ReplicaSets.
