@@ -246,7 +246,10 @@ fn what_a_controller_fails_to_delete_can_be_kept() {
     let bucket = object(("s3.services.k8s.aws/v1alpha1", "Bucket"), "logs", held);
     let objects = [bucket, running("ack-s3-controller"), at_ten()];
     let ran = pasted(&objects, "doctor");
-    says(&ran, &["Next  keep what its controller deletes with it: the finalizer then goes without that", "retain"]);
+    says(
+        &ran,
+        &["Next  keep the external resource: its controller then removes the finalizer without deleting it", "retain"],
+    );
     let script = pasted(&objects, "doctor -o remedies");
     says(&script, &["This needs a decision first"]);
 }

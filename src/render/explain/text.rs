@@ -367,6 +367,7 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
     sections.add(Heading::Then, removed_later(view, explanation));
     let untold = |lost: &str| Some(lost.trim_start().to_owned()).filter(|lost| !verdict.says(lost));
     sections.add(Heading::Then, untold(&explanation.end.lost));
+    sections.add(Heading::Then, untold(&explanation.end.outside));
     // The verdict tells of all others.
     let stuck = explanation.later.as_ref().filter(|later| later.state == State::Stuck);
     let in_the_end = stuck.and_then(|later| match &explanation.end.refused {

@@ -1,6 +1,7 @@
-//! Stored data that is lost with what is deleted: a finding that deletes something says so.
+//! Stored data that is lost with what is deleted, and what controllers delete elsewhere with it: a finding that deletes
+//! something says so.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     model::{ObjectId, effects::EffectKind},
@@ -36,7 +37,15 @@ pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding]) {
         let losses = Losses::of(case, released);
         let is_known = |id: &ObjectId| !case.projection.uncertain(*id);
         let told = losses.told(case, finding.objects.iter().all(is_known));
-        finding.irreversible.extend(Some(told.trim_start().to_owned()).filter(|told| !told.is_empty()));
+        // An armed deletion tells by itself what its controller does.
+        let outside = match finding.code {
+            Code::SlowFinalizer | Code::StuckFinalizer | Code::DeletionInProgress | Code::NamespaceStuck => {
+                losses.told_outside(case, &finding.objects)
+            }
+            _ => String::new(),
+        };
+        let told = [told, outside].into_iter().filter(|told| !told.is_empty());
+        finding.irreversible.extend(told.map(|told| told.trim_start().to_owned()));
         let known: BTreeSet<ObjectId> = finding.named().collect();
         finding.related.extend(losses.objects.difference(&known));
         finding.remedies.splice(..0, losses.keep(case));
@@ -76,6 +85,8 @@ pub(super) struct Losses {
     volumes: BTreeSet<ObjectId>,
     /// Those of which it isn't known that their data is lost.
     doubted: BTreeSet<ObjectId>,
+    /// What controllers delete with objects that is no data, in words: most of it is outside of the cluster.
+    outside: BTreeMap<String, BTreeSet<ObjectId>>,
 }
 
 impl Losses {
@@ -97,9 +108,16 @@ impl Losses {
         losses
     }
 
-    /// Adds the data that is lost by some effects, the worst first, or may be.
+    /// Adds what is lost by some effects, the worst first, or may be.
     fn extend(&mut self, case: &Case<'_>, effects: impl IntoIterator<Item = OutsideEffect>) {
-        for effect in effects.into_iter().filter(|effect| effect.may_be(EffectKind::DataLost)) {
+        for effect in effects {
+            if effect.may_be(EffectKind::ExternalDeleted) || effect.kind == EffectKind::ObjectsDeleted {
+                self.outside.entry(effect.message.into_owned()).or_default().insert(effect.object);
+                continue;
+            }
+            if !effect.may_be(EffectKind::DataLost) {
+                continue;
+            }
             if self.objects.insert(effect.object) && effect.kind != EffectKind::DataLost {
                 self.doubted.insert(effect.object);
             }
@@ -138,6 +156,19 @@ impl Losses {
         let perhaps = lose(&perhaps, "may lose its data", "may lose their data");
         let all: Vec<String> = sure.into_iter().chain(perhaps).collect();
         if all.is_empty() { String::new() } else { format!(" DATA LOSS: {}.", all.join("; ")) }
+    }
+
+    /// A sentence for each thing that controllers delete with these objects, as told of `objects`, with a space before
+    /// it.
+    pub(super) fn told_outside(&self, case: &Case<'_>, objects: &[ObjectId]) -> String {
+        let with = |with: &BTreeSet<ObjectId>| match objects {
+            [one] if with.len() == 1 && with.contains(one) => "it".to_owned(),
+            _ if with.len() > 1 && objects.iter().all(|id| with.contains(id)) && with.len() == objects.len() => {
+                "them".to_owned()
+            }
+            _ => case.names(&Vec::from_iter(with.iter().copied()), objects.first().copied()),
+        };
+        self.outside.iter().map(|(what, goes)| format!(" With {}, {what}.", with(goes))).collect()
     }
 
     /// What keeps the data of the volumes, to be done before anything is deleted; `None` if there are none.

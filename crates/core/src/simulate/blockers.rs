@@ -18,7 +18,7 @@ use super::{
     actors::Assumption,
     blocked_by::{definition_without_conversion, is_removed_by_controller_manager},
     context::{Assume, SimContext},
-    controllers::{Controllers, FinalizerController, Question, RightsGone, finalizer_controller, may_be_named},
+    controllers::{Controllers, FinalizerController, Lack, Question, RightsGone, finalizer_controller, may_be_named},
     obstacles::Operation,
     projection::Blockers,
     state::{BlockedBy, Kubelet, Liveness, State},
@@ -396,7 +396,7 @@ fn controller_in_the_end(
         let lasts = |id: ObjectId| world.stored(id).is_some_and(|stored| !stored.terminating);
         let mut undrained = controller.undrained.iter().filter(|it| lasts(it.pod) && it.budget.is_none_or(lasts));
         let told = || controller.told(snapshot).unwrap_or_else(|| "its controller".to_owned());
-        if let Some(lacks) = controller.lacks.as_ref().filter(|_| is_alive) {
+        if let Some(lacks) = Lack::in_words(&controller.lacks, snapshot).filter(|_| is_alive) {
             let liveness = Liveness::Unknown(format!("{} runs, but {lacks}", told()));
             return Arc::new(FinalizerController { liveness, ..(*controller).clone() });
         }

@@ -70,6 +70,9 @@ pub struct FinalState {
     /// Which data is lost with it: a sentence, with a space before it; empty if none is known to be.
     #[serde(skip)]
     pub lost: String,
+    /// What controllers delete elsewhere with it: sentences, with a space before each.
+    #[serde(skip)]
+    pub outside: String,
 }
 
 /// What follows for an object that is deleted once others have done their part (R9.37).
@@ -143,7 +146,8 @@ impl Explainer<'_, '_> {
         let references = changes.then(|| projection.references_left(object));
         let leaves = projection.leaves(object) || was_terminating;
         let said = self.case.stage.said_to_refuse(object).filter(|_| outcome.is_none());
-        let lost = if leaves { self.lost(object, uncertain.is_none()) } else { String::new() };
+        let losses = if leaves { self.losses(object) } else { Losses::default() };
+        let lost = losses.told(self.case, uncertain.is_none());
         FinalState {
             certain: uncertain_because.is_none(),
             uncertain_because,
@@ -159,17 +163,18 @@ impl Explainer<'_, '_> {
             outcome,
             data_lost: !lost.is_empty(),
             lost,
+            outside: losses.told_outside(self.case, &[object]),
         }
     }
 
-    /// Which data is lost once an object goes, with what goes along.
-    pub(super) fn lost(&mut self, object: ObjectId, is_certain: bool) -> String {
+    /// What is lost once an object goes, with what goes along.
+    fn losses(&self, object: ObjectId) -> Losses {
         let released = if self.case.snapshot().object(object).terminating() {
             self.case.released_with(&[object])
         } else {
             [vec![object], self.case.goes_below(&[object])].concat()
         };
-        Losses::of(self.case, released).told(self.case, is_certain)
+        Losses::of(self.case, released)
     }
 
     /// What follows for an object that stays.

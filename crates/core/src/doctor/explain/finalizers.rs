@@ -10,7 +10,7 @@ use crate::{
     server::OwnDelete,
     simulate::{
         Liveness,
-        controllers::{Question, finalizer_controller},
+        controllers::{Lack, Question, finalizer_controller},
         left_by_job_controller, managed_by_another, says_why,
     },
 };
@@ -103,7 +103,8 @@ pub(super) fn story(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> Fin
                 _ if matches!(controller.liveness, Liveness::Alive(_)) => controller.story(),
                 _ => format!("no controller is known to remove it; {}", controller.story()),
             };
-            removes + &says_why(case.snapshot(), object, finalizer).unwrap_or_default()
+            let lacks = Lack::in_words(&controller.lacks, case.snapshot()).map(|lacks| format!("; it {lacks}"));
+            removes + &lacks.unwrap_or_default() + &says_why(case.snapshot(), object, finalizer).unwrap_or_default()
         }
     };
     FinalizerStory { finalizer, by, message }

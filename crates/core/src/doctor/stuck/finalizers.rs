@@ -20,7 +20,7 @@ use crate::{
     },
     document::rfc3339,
     model::{
-        ObjectId, ResourceId, Symbol,
+        ObjectId, Presence, ResourceId, Symbol,
         effects::{EffectKind, Naming, Pause, Severity, When, known_finalizer, known_users},
         facts::Setter,
     },
@@ -28,7 +28,7 @@ use crate::{
     server::OwnDelete,
     simulate::{
         Cause, FinalizerController, Liveness, OVERDUE, Projection, State,
-        controllers::{Lacks, MissingRight, Paused, Question, are_all_read, finalizer_controller, missing_rights},
+        controllers::{Lack, Paused, Question, are_all_read, finalizer_controller, refused},
         is_removed_by_controller_manager,
         liveness::of_controller_manager,
         managed_by_another,
@@ -171,11 +171,11 @@ fn finding(
     // What it does not do now, it will do once somebody has started or resumed it.
     let paused = holds.iter().find_map(|(_, controller)| controller.paused.as_ref());
     let away = paused.is_some() || holds.iter().any(|(_, controller)| controller.is_away());
-    let fires = if away { Fires::of(case, &objects, &finalizers) } else { Fires::default() };
-    let code = match (all_expected, fires.is_nothing()) {
-        (true, _) => Code::SlowFinalizer,
-        (false, false) => Code::ArmedDeletion,
-        (false, true) => Code::StuckFinalizer,
+    let fires = Fires::of(case, &objects, &finalizers, away);
+    let code = match all_expected {
+        true => Code::SlowFinalizer,
+        false if away && !fires.is_nothing() => Code::ArmedDeletion,
+        false => Code::StuckFinalizer,
     };
     // Unless the controller is known to be away, it has a little time first.
     let in_vain = holds.iter().any(|(_, controller)| controller.in_vain);
@@ -219,6 +219,9 @@ fn finding(
                 None if is_unseen => format!(
                     "{they_are} deleted only if {their} controller runs somewhere, which nothing shows.{waiting}"
                 ),
+                _ if matches!(lacks(holds), [Lack::Workloads(_), ..]) => {
+                    format!("{} if its controller goes first.{waiting}", stays(&objects))
+                }
                 _ => {
                     let in_vain = takes_nothing_new(case, in_vain, &objects);
                     format!("{} as long as that is so.{in_vain}{waiting}", stays(&objects))
@@ -253,7 +256,7 @@ fn finding(
             Code::SlowFinalizer
                 if !is_unseen
                     && !is_refused
-                    && lacks(holds).is_none()
+                    && lacks(holds).is_empty()
                     && users.to_delete(case).is_empty()
                     && !related.iter().any(|id| snapshot.facts.definition(*id).is_some())
                     && !fails(case, &objects) =>
@@ -318,7 +321,7 @@ fn why(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId]) -> 
             return Some(format!("{}.", undrained.in_words(case.snapshot())));
         }
         let is_told = || case.snapshot().facts.why_not_deleted(*id).is_some_and(|said| said.forbidden().is_some());
-        if let Some(lacks) = lacks(holds).filter(|_| !is_told()) {
+        if let Some(lacks) = Lack::in_words(lacks(holds), case.snapshot()).filter(|_| !is_told()) {
             let may_be = holds.iter().find_map(|(_, controller)| match controller.acting() {
                 [only] if controller.running.is_empty() => Some(case.name(*only, Some(objects[0]))),
                 _ => None,
@@ -351,9 +354,10 @@ fn quote(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId], id: ObjectId, is
     (said.source.is_of_deletion() == is_reason).then(|| sentence(&quote, true))
 }
 
-/// What a controller may need that doesn't exist (R9.47).
-fn lacks(holds: &[Hold]) -> Option<&str> {
-    holds.iter().find_map(|(_, controller)| controller.lacks.as_deref())
+/// What the first controller lacks that lacks something.
+fn lacks(holds: &[Hold]) -> &[Lack] {
+    let mut all = holds.iter().map(|(_, controller)| controller.lacks.as_slice());
+    all.find(|lacks| !lacks.is_empty()).unwrap_or_default()
 }
 
 /// Dependents that are Terminating, too: some controllers wait for these, whatever the owner reference says.
@@ -474,7 +478,6 @@ fn subtree(case: &Case<'_>, held: &[ObjectId]) -> String {
 }
 
 /// What happens once a controller removes a finalizer.
-#[derive(Default)]
 struct Fires {
     /// Effects outside the graph, in words, with the number of objects that have them.
     outside: Vec<(String, usize)>,
@@ -488,7 +491,8 @@ struct Fires {
 }
 
 impl Fires {
-    fn of(case: &Case<'_>, held: &[ObjectId], finalizers: &[Symbol]) -> Self {
+    /// `away`: whether nothing of it happens as things are. Otherwise, what goes inside is told elsewhere.
+    fn of(case: &Case<'_>, held: &[ObjectId], finalizers: &[Symbol], away: bool) -> Self {
         // Whoever removes the finalizer: the volume of a claim goes with it, and what a snapshot has stored.
         let is_claim = |id: &ObjectId| {
             let (resource, built_in) = (Some(case.snapshot().object(*id).resource), case.stage.built_in);
@@ -505,6 +509,10 @@ impl Fires {
             are_objects &= effect.kind == EffectKind::ObjectsDeleted;
             outside.entry(effect.message.into_owned()).or_default().insert(effect.object);
         }
+        let outside = outside.into_iter().map(|(words, objects)| (words, objects.len())).collect();
+        if !away {
+            return Fires { losses: Losses::default(), outside, are_objects, inside: Vec::new() };
+        }
         let each = |id: &ObjectId| finalizers.iter().map(|finalizer| (*id, *finalizer)).collect::<Vec<_>>();
         let released: Vec<(ObjectId, Symbol)> = held.iter().flat_map(each).collect();
         let after = Projection::released(case.stage, &released);
@@ -517,7 +525,6 @@ impl Fires {
         // What the controller deletes itself, and what goes with that.
         let below = case.goes_below_later(held);
         let going = inside.iter().copied().chain(claims()).chain(below);
-        let outside = outside.into_iter().map(|(words, objects)| (words, objects.len())).collect();
         let mut fires = Fires { losses: Losses::of(case, going), outside, are_objects, inside };
         if !fires.is_nothing() {
             fires.losses.extend_by_unknown(case, unknown);
@@ -632,7 +639,9 @@ fn remedies(
     // What an armed controller does has to be decided first.
     if code != Code::ArmedDeletion {
         remedies.push(Step::Heal.by("start the controller", start.clone()));
-        remedies.extend(give_rights(case, holds, objects[0]));
+        // Much may go with what a controller does once it is started.
+        let start = if fires.outside.is_empty() { Step::Heal } else { Step::GiveUp };
+        remedies.extend(give_back(case, holds, objects[0], start));
     }
     remedies.extend(look_for_controller(case, code, holds));
     let needed: Vec<ObjectId> = objects.iter().copied().filter(|id| !users.needing(*id).is_empty()).collect();
@@ -687,7 +696,7 @@ fn remedies(
         (false, _) => ("the external resources", "the external resources are left behind"),
     };
     let then = if start.is_empty() { "" } else { ", then start the controller" };
-    if !fires.outside.is_empty() || code == Code::SlowFinalizer && fails(case, objects) {
+    if !fires.outside.is_empty() {
         let keep: Vec<ShellCommand> = objects.iter().filter_map(|id| commands.keep_outside(*id)).collect();
         let then_start = start.iter().filter(|_| !keep.is_empty());
         let is_absent = holds.iter().any(|(_, controller)| controller.is_away() && controller.idle.is_none());
@@ -698,13 +707,11 @@ fn remedies(
         };
         let them = if fires.are_objects || objects.len() > 1 { "them" } else { "it" };
         let keep = keep.iter().chain(then_start).cloned();
-        let what = match code {
-            Code::SlowFinalizer => {
-                "keep what its controller deletes with it: the finalizer then goes without that".to_owned()
-            }
-            _ => format!("keep {outside}{then}{removes} the finalizer without deleting {them}"),
-        };
-        remedies.push(Step::Heal.by(what, keep).deciding(code == Code::SlowFinalizer));
+        let what = format!("keep {outside}{then}{removes} the finalizer without deleting {them}");
+        // Where nothing fails, its controller is at it.
+        let is_at_it = code == Code::SlowFinalizer && !fails(case, objects) && lacks(holds).is_empty();
+        let step = if is_at_it { Step::GiveUp } else { Step::Heal };
+        remedies.push(step.by(what, keep).deciding(code != Code::ArmedDeletion));
     }
     let spared = sparing(case, &fires.inside, objects);
     let keep = match objects.len() {
@@ -729,7 +736,7 @@ fn remedies(
         format!("{what} on {}", it(objects))
     };
     let harm = match (code, fires.inside.len()) {
-        (Code::ArmedDeletion, inside) if !fires.outside.is_empty() => {
+        (_, inside) if !fires.outside.is_empty() => {
             let then =
                 if inside == 0 { String::new() } else { format!("; the collector then deletes {}", depending(inside)) };
             format!("{force}: {are_left}{then}")
@@ -767,47 +774,74 @@ fn starting(code: Code) -> Step {
     if code == Code::ArmedDeletion { Step::GiveUp } else { Step::Heal }
 }
 
-/// Gives back what lets controllers change an object: a ServiceAccount, with which their pods start anew; or the right
-/// alone, by a role that has only this. What is only said is looked at.
-fn give_rights(case: &Case<'_>, holds: &[Hold], object: ObjectId) -> Vec<Remedy> {
-    let snapshot = case.snapshot();
+/// Gives back what controllers lack: a ServiceAccount, with which their pods start anew; the right alone, by a role
+/// that has only this; what they need, or a place among what they handle. What is only said is looked at.
+fn give_back(case: &Case<'_>, holds: &[Hold], object: ObjectId, start: Step) -> Vec<Remedy> {
+    let lacks = holds.iter().flat_map(|(_, controller)| controller.lacks.iter().cloned());
+    let lacks = sorted(lacks.chain(refused(case.stage, object)));
+    lacks.iter().filter_map(|lack| give(case, lack, object, start)).collect()
+}
+
+fn give(case: &Case<'_>, lack: &Lack, object: ObjectId, start: Step) -> Option<Remedy> {
+    let (snapshot, commands) = (case.snapshot(), case.commands());
     let create = |what: &str, name: &str| case.kubectl.verb("create").args([what, name]);
-    let missing = sorted(holds.iter().flat_map(|(_, controller)| missing_rights(case.stage, controller, object)));
-    let give = missing.iter().map(|MissingRight { account: (place, name), lacks }| {
-        let (verbs, resource) = match lacks {
-            Lacks::Itself(workload) => {
-                let workload = *workload;
-                let restart = case.kubectl.verb("rollout").arg("restart");
-                let restart = case.commands().word(workload).and_then(|word| restart.arg(word).in_namespace(place));
-                let anew = create("serviceaccount", name).in_namespace(place).zip(restart);
-                let what = format!(
-                    "make ServiceAccount/{name} -n {place} again, and restart {}, best by its installer",
-                    case.name(workload, Some(object))
-                );
-                return Step::Heal.by(what, anew.map(|(account, restart)| account.and(restart)));
-            }
-            Lacks::Right(verbs, resource) => (verbs, resource),
-            // Whoever may write a status or an Event may have written that.
-            Lacks::Refused(verb, resource) => {
-                let namespace = snapshot.namespace(object);
-                let (resource, below) = resource.split_once('/').unwrap_or((resource, ""));
-                let can = case.kubectl.verb("auth").args(["can-i", verb, resource]).in_namespace(namespace);
-                let can = can.map(|can| can.arg(format!("--as=system:serviceaccount:{place}:{name}")));
-                let can = can.map(|can| if below.is_empty() { can } else { can.arg(format!("--subresource={below}")) });
-                let what = format!("see whether {place}/{name} has that right: if not, its installer gives it back");
-                return Step::Look.by(what, can);
-            }
-        };
-        // No role that is there: its rules may give more, to whom it was not meant for.
-        let plural = resource.split(['.', '/']).next().unwrap_or_default();
-        let new = format!("{name}-{plural}");
-        let bind = [format!("--clusterrole={new}"), format!("--serviceaccount={place}:{name}")];
-        let bind = create("clusterrolebinding", &new).args(bind);
-        let role = create("clusterrole", &new).args([format!("--verb={verbs}"), format!("--resource={resource}")]);
-        let what = format!("give {place}/{name} that right back, best by its installer");
-        Step::Heal.by(what, [role.and(bind)]).deciding(true)
-    });
-    give.collect()
+    let named = |workload: ObjectId| case.name(workload, Some(object));
+    Some(match lack {
+        Lack::Account { workload, account: (place, name) } => {
+            let restart = case.kubectl.verb("rollout").arg("restart");
+            let restart = commands.word(*workload).and_then(|word| restart.arg(word).in_namespace(place));
+            let anew = create("serviceaccount", name).in_namespace(place).zip(restart);
+            let what = format!(
+                "make ServiceAccount/{name} -n {place} again, and restart {}, best by its installer",
+                named(*workload)
+            );
+            Step::Heal.by(what, anew.map(|(account, restart)| account.and(restart)))
+        }
+        Lack::Right { account: (place, name), verbs, resource } => {
+            // No role that is there: its rules may give more, to whom it was not meant for.
+            let plural = resource.split(['.', '/']).next().unwrap_or_default();
+            let new = format!("{name}-{plural}");
+            let bind = [format!("--clusterrole={new}"), format!("--serviceaccount={place}:{name}")];
+            let bind = create("clusterrolebinding", &new).args(bind);
+            let role = create("clusterrole", &new).args([format!("--verb={verbs}"), format!("--resource={resource}")]);
+            let what = format!("give {place}/{name} that right back, best by its installer");
+            Step::Heal.by(what, [role.and(bind)]).deciding(true)
+        }
+        // Whoever may write a status or an Event may have written that.
+        Lack::Refused { account: (place, name), verb, resource } => {
+            let namespace = snapshot.namespace(object);
+            let (resource, below) = resource.split_once('/').unwrap_or((resource, ""));
+            let can = case.kubectl.verb("auth").args(["can-i", verb, resource]).in_namespace(namespace);
+            let can = can.map(|can| can.arg(format!("--as=system:serviceaccount:{place}:{name}")));
+            let can = can.map(|can| if below.is_empty() { can } else { can.arg(format!("--subresource={below}")) });
+            let what = format!("see whether {place}/{name} has that right: if not, its installer gives it back");
+            Step::Look.by(what, can)
+        }
+        Lack::Object(needed) => {
+            let (kind, namespace) = (snapshot.resources.get(needed.place.0), needed.place.1.as_str());
+            let place = case.stage.built_in.namespaces.map(|all| snapshot.look_up_named(all, "", namespace));
+            let is_leaving = place.and_then(Presence::object).is_some_and(|id| snapshot.object(id).terminating());
+            let get = case.kubectl.verb("get").arg(kind.full_name());
+            let get = if namespace.is_empty() { Some(get) } else { get.in_namespace(namespace) };
+            let what =
+                format!("make {} again, as it was: its controller then goes on. See what there is", needed.name());
+            // A namespace that is being deleted takes nothing new.
+            Step::Heal.by(what, get.filter(|_| !is_leaving))
+        }
+        Lack::Scope(workload) => {
+            let what = format!("let {} handle it, too, best by its installer. See what limits it", named(*workload));
+            Step::Heal.by(what, commands.about("describe", *workload))
+        }
+        Lack::Pods { workload, idle: true, .. } => {
+            let what = format!("start {}, if that is its controller", named(*workload));
+            start.by(what, commands.scale_up(*workload)).deciding(true)
+        }
+        Lack::Pods { workload, .. } => {
+            let what = format!("see why {} has no ready pod", named(*workload));
+            Step::Look.by(what, commands.about("describe", *workload))
+        }
+        Lack::Workloads(_) => return None,
+    })
 }
 
 /// Lets the controllers that leave these objects alone go on; or shows what they wait for.

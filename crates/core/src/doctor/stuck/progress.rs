@@ -240,7 +240,10 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             let sooner = case.commands().delete(&objects, "background", &["--grace-period=30"]).into_iter();
             let sooner = sooner.filter(|_| grace.is_some());
             let sooner = Step::GiveUp.by("shorten that, if its containers need no more than 30 seconds", sooner);
-            start.chain(node).chain([delete, users, claim, again, try_it, sooner]).collect()
+            let keep = objects.iter().filter_map(|id| case.commands().keep_outside(*id));
+            let what = "keep what its controller deletes with it: the finalizer then goes without that";
+            let keep = Step::GiveUp.by(what, keep).deciding(true);
+            start.chain(node).chain([delete, users, claim, again, try_it, sooner, keep]).collect()
         },
         consequence: match state {
             _ if let Some((seconds, end)) = grace => format!(

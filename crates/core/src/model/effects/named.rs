@@ -54,7 +54,9 @@ struct KnownNeed {
     finalizer: &'static str,
     /// Where its objects name it.
     path: &'static str,
-    /// Its kind, in the same group, where they don't name that.
+    /// Its group, if that is another.
+    group: &'static str,
+    /// Its kind, where they don't name that.
     kind: &'static str,
     /// Its namespace.
     namespace: &'static str,
@@ -69,6 +71,7 @@ const KNOWN_NEEDS: &[KnownNeed] = &[
         of: ("external-secrets.io", "PushSecret"),
         finalizer: "externalsecrets.io/",
         path: "/spec/secretStoreRefs",
+        group: "",
         kind: "SecretStore",
         namespace: "",
         except: "",
@@ -78,10 +81,28 @@ const KNOWN_NEEDS: &[KnownNeed] = &[
         of: ("argoproj.io", "Application"),
         finalizer: "finalizer.argocd.argoproj.io",
         path: "/spec/project",
+        group: "",
         kind: "AppProject",
         namespace: ANYWHERE,
         except: "default",
     },
+    // flux-iac/tofu-controller controllers/tf_controller.go:Reconcile
+    KnownNeed {
+        of: ("infra.contrib.fluxcd.io", "Terraform"),
+        finalizer: "finalizers.tf.contrib.fluxcd.io",
+        path: "/spec/sourceRef",
+        group: "source.toolkit.fluxcd.io",
+        kind: "GitRepository",
+        namespace: "",
+        except: "",
+    },
+];
+
+/// Finalizers, and the keys by which objects of any kind name what their controllers surely need, beside other things:
+/// in the same group or in that above it.
+const KNOWN_KEYS: [(&str, &str); 1] = [
+    // crossplane/crossplane-runtime pkg/reconciler/managed/reconciler.go: it connects before it observes or deletes.
+    ("finalizer.managedresource.crossplane.io", "providerConfigRef"),
 ];
 
 fn known_needs<'k>(group: &'k str, kind: &'k str) -> impl Iterator<Item = &'static KnownNeed> + 'k {
@@ -108,9 +129,11 @@ impl NamedObject {
                 let kind = text("kind").unwrap_or(need.kind).to_owned();
                 let name = value.as_str().or_else(|| text("name")).filter(|name| is_name(name));
                 let name = name.filter(|name| *name != need.except);
+                let namespace = text("namespace").filter(|_| need.namespace.is_empty()).unwrap_or(need.namespace);
                 found.extend(name.map(|name| NamedObject {
+                    group: need.group.to_owned(),
                     kind,
-                    namespace: need.namespace.to_owned(),
+                    namespace: namespace.to_owned(),
                     name: name.to_owned(),
                     ..NamedObject::default()
                 }));
@@ -126,6 +149,11 @@ impl NamedObject {
             object.get(key).into_iter().for_each(|value| collect_listed(value, false, DEEPEST, &mut found));
         }
         found
+    }
+
+    /// Whether the controller of a finalizer surely needs what this names, unless it keeps all.
+    pub(crate) fn is_needed_for(&self, finalizer: &str) -> bool {
+        KNOWN_KEYS.contains(&(finalizer, &*self.key))
     }
 
     /// Whether it may be in any namespace.

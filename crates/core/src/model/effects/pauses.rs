@@ -72,6 +72,11 @@ const PAUSABLE: &[Pausable] = &[
     },
     // flux-iac/tofu-controller controllers/tf_controller.go:Reconcile
     Pausable { finalizers: &["finalizers.tf.contrib.fluxcd.io"], signs: &[Sign::Field("spec.suspend", "true")] },
+    // elastic/cloud-on-k8s pkg/controller/elasticsearch/elasticsearch_controller.go:Reconcile
+    Pausable {
+        finalizers: &["finalizer.*.k8s.elastic.co/*"],
+        signs: &[Sign::Annotation("eck.k8s.elastic.co/managed", &["false"])],
+    },
     // rook/rook pkg/operator/ceph/reporting/reporting.go:ReportDeletionBlockedDueToDependents
     Pausable { finalizers: &["*.ceph.rook.io"], signs: &[Sign::Condition("DeletionIsBlocked", "True")] },
 ];
@@ -195,6 +200,10 @@ mod tests {
             ("finalizer.managedresource.crossplane.io", json!({"spec": {"managementPolicies": []}})),
             ("resources-finalizer.argocd.argoproj.io", annotated("argocd.argoproj.io/skip-reconcile", "true")),
             ("finalizers.tf.contrib.fluxcd.io", json!({"spec": {"suspend": true}})),
+            (
+                "finalizer.elasticsearch.k8s.elastic.co/secure-settings-secret",
+                annotated("eck.k8s.elastic.co/managed", "false"),
+            ),
         ];
         for (finalizer, mut object) in cases {
             let pause = paused(finalizer, &object).unwrap_or_else(|| panic!("{finalizer}: {object}"));

@@ -13,7 +13,7 @@ use crate::{
     simulate::state::{BlockedBy, Liveness},
 };
 
-use super::managers::tells_nobody;
+use super::{lacks::Lack, managers::tells_nobody};
 
 /// The controller that should remove a finalizer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,8 +41,8 @@ pub struct FinalizerController {
     pub goes: bool,
     /// What goes in the simulated delete, and lets it change the object (R9.46), or may be needed by it (R9.47).
     pub loses: Vec<ObjectId>,
-    /// What it may need, and doesn't exist: a verb and its objects (R9.47).
-    pub lacks: Option<String>,
+    /// What it lacks to remove the finalizer, what is said first being first.
+    pub lacks: Vec<Lack>,
     /// What makes it leave the object alone, though it may run.
     pub paused: Option<Paused>,
     /// The pods that it can't evict, and waits for.
@@ -104,7 +104,7 @@ impl FinalizerController {
             in_vain: false,
             goes: false,
             loses,
-            lacks: None,
+            lacks: Vec::new(),
             paused: None,
             undrained: Vec::new(),
         }

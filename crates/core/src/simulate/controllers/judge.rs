@@ -16,6 +16,7 @@ use super::{
     candidates::{self, Asked, is_called},
     driver::{Driver, has_role},
     index::Scope,
+    lacks::Lack,
     managers::{is_applier, is_default_name},
     recorded::{AddedBy, added_by, adds_it_to_others, in_kebab_case},
     scope::scope,
@@ -38,6 +39,7 @@ struct Evidence {
     unseen: bool,
     /// What it needs, and can't create where it runs.
     refused: Option<&'static str>,
+    lacks: Vec<Lack>,
 }
 
 impl Evidence {
@@ -144,6 +146,9 @@ pub(super) fn judge(
         (true, false) => Liveness::Away(away.join(", and ")),
         _ => without_evidence(context, &asked, &added_by, &mut evidence),
     };
+    if matches!(liveness, Liveness::Alive(_) | Liveness::Away(_)) {
+        evidence.lacks.clear();
+    }
     let given_up = add_on.map(|add_on| add_on.given_up).filter(|since| !since.is_empty());
     let liveness = match (liveness, given_up) {
         (Liveness::Alive(alive), Some(since)) => {
@@ -174,7 +179,7 @@ pub(super) fn judge(
         in_vain: false,
         goes: false,
         loses: Vec::new(),
-        lacks: None,
+        lacks: evidence.lacks,
         paused: None,
         undrained: Vec::new(),
     }
@@ -262,6 +267,8 @@ fn gather_workloads(context: &SimContext<'_>, scoped: &Scoped, evidence: &mut Ev
     }
     if !is_handled {
         evidence.out_of_scope.extend(scoped.others.iter().map(|(_, why)| why.clone()));
+        let others = scoped.others.iter().filter(|_| scoped.perhaps.is_empty());
+        evidence.lacks.extend(others.map(|(id, _)| Lack::Scope(*id)));
     }
 }
 
@@ -368,7 +375,10 @@ fn possible(
     let scoped = Scoped::of(context, asked, looked_at);
     let left_out = scoped.others.first().map(|(_, why)| why.clone());
     parts.retain(|(id, _)| !scoped.others.iter().any(|(other, _)| other == id));
-    let Some((first, _)) = parts.first().copied() else { return left_out.map(Liveness::Unknown) };
+    let Some((first, _)) = parts.first().copied() else {
+        evidence.lacks.extend(scoped.others.first().map(|(id, _)| Lack::Scope(*id)));
+        return left_out.map(Liveness::Unknown);
+    };
     let mut away = Vec::new();
     for (part, _) in parts.iter().take(LOOKED_AT) {
         let readiness = workloads::readiness(context, *part);
@@ -383,6 +393,13 @@ fn possible(
     }
     if away.len() == parts.len() {
         let is_it = is_known && are_all_read(context) || parts.len() == 1 && is_called;
+        let called = workloads::name(snapshot, first);
+        let why = away[0].strip_prefix(&called).filter(|_| !is_it && candidates::is_telling(snapshot, first));
+        let pods = |why: &str| {
+            let (why, idle) = (why.trim_start().to_owned(), evidence.idle == Some(first));
+            Lack::Pods { workload: first, why, idle }
+        };
+        evidence.lacks = why.map(pods).into_iter().collect();
         let away = is_it.then(|| Liveness::Away(away.join(", and ")));
         return left_out.map(Liveness::Unknown).or(away);
     }

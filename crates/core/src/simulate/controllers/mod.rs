@@ -7,6 +7,7 @@ mod draining;
 mod driver;
 mod index;
 mod judge;
+mod lacks;
 mod managers;
 mod needed;
 mod provisioners;
@@ -35,12 +36,13 @@ use driver::Driver;
 pub(crate) use index::ControllerIndex;
 use index::{Asked, Scope};
 pub(crate) use judge::are_all_read;
+pub use lacks::Lack;
 use managers::tells_nobody;
 pub(crate) use needed::may_be_named;
 pub(crate) use provisioners::{lacks_provisioner, provisioner_of, unseen_provisioner};
 use recorded::of_finalizer;
 use rights::without_rights;
-pub(crate) use rights::{Lacks, MissingRight, RightsGone, missing_rights};
+pub(crate) use rights::{RightsGone, refused};
 use scope::scope;
 pub(crate) use workloads::{Readiness, behind as workloads_behind, called as workloads_called, of_holder};
 
@@ -77,6 +79,7 @@ pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question
     }
     controller = without_rights(context, controller, object);
     controller = context.without_what_is_missing(controller, object, finalizer);
+    controller = leaving(context, controller);
     if context.leaving_namespace_of(object).is_some() {
         let said = context.snapshot.facts.why_not_deleted(object);
         let in_vain = said.is_some_and(|said| said.tells_of_leaving_namespace());
@@ -95,6 +98,18 @@ pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question
         }
         None => controller,
     }
+}
+
+/// The same controller where all of its workloads are being deleted, or their namespaces.
+fn leaving(context: &SimContext<'_>, controller: Arc<FinalizerController>) -> Arc<FinalizerController> {
+    let goes =
+        |id: &ObjectId| context.snapshot.object(*id).terminating() || context.leaving_namespace_of(*id).is_some();
+    let running = controller.running.clone();
+    if running.is_empty() || !running.iter().all(goes) {
+        return controller;
+    }
+    let lacks = [vec![Lack::Workloads(running)], controller.lacks.clone()].concat();
+    Arc::new(FinalizerController { lacks, ..(*controller).clone() })
 }
 
 /// The judgement on a controller, whatever pauses it.

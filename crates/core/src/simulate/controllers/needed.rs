@@ -8,40 +8,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     model::{
         ObjectId, Presence, ResourceId, Snapshot, Symbol,
-        effects::{NamedObject, known_finalizer, known_users, may_need, surely_needs},
+        effects::{NamedObject, PolicyEffect, known_finalizer, known_users, may_need, surely_needs},
     },
     simulate::{context::SimContext, state::Liveness},
-    wording::some_of,
 };
 
-use super::FinalizerController;
+use super::{
+    FinalizerController,
+    lacks::{Lack, Need, Needed},
+};
 
-/// At most this many objects are named in one sentence.
-const NAMED: usize = 2;
 /// At most this many objects are read to find what names another.
 const MOST_READ: usize = 100;
-
-/// An object that a controller needs, or may need.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Needed {
-    name: String,
-    /// `None`: it doesn't exist.
-    pub(crate) id: Option<ObjectId>,
-    /// The controller acts as this ServiceAccount, and does nothing without it.
-    acts_as: bool,
-}
-
-impl Needed {
-    /// Of these, what is said first, as a verb and its objects; `what` they do.
-    fn in_words(all: &[&Needed], what: [&str; 2]) -> Option<String> {
-        let is_account = all.iter().any(|needed| needed.acts_as);
-        let names: Vec<String> =
-            all.iter().filter(|it| it.acts_as == is_account).map(|needed| needed.name.clone()).collect();
-        let verb = if is_account { "acts as" } else { "may need" };
-        let what = what[usize::from(names.len() > 1)];
-        (!names.is_empty()).then(|| format!("{verb} {}, which {what}", some_of(names, NAMED)))
-    }
-}
 
 impl SimContext<'_> {
     /// What the controller of a finalizer of an object needs, or may need, as far as it was read.
@@ -54,16 +32,43 @@ impl SimContext<'_> {
             .and_then(|known| known.policy())
             .filter(|policy| policy.needs_account())
             .and_then(|_| facts.account());
-        let account = acts_as.and_then(|name| match self.account_of(object, name)? {
-            Presence::Unknown => None,
-            found => Some(Needed { name: format!("ServiceAccount/{name}"), id: found.object(), acts_as: true }),
+        let account = acts_as.and_then(|name| {
+            let (accounts, found) = (self.built_in.accounts?, self.account_of(object, name)?);
+            (found != Presence::Unknown).then(|| Needed {
+                name: format!("ServiceAccount/{name}"),
+                id: found.object(),
+                need: Need::ActsAs,
+                place: (accounts, snapshot.namespace(object).to_owned()),
+            })
         });
         let names = if may_need(text, group, kind) { &facts.names[..] } else { &[] };
         // Of the others, the tables say what keeps them.
         let is_sure = surely_needs(text, group, kind);
         let is_known = known_finalizer(text, group, kind).is_some() && !is_sure;
-        let names = names.iter().filter(|named| !is_known || named.is_secret());
-        account.into_iter().chain(names.filter_map(|named| self.named(object, named, is_sure))).collect()
+        let keeps = known_finalizer(text, group, kind)
+            .and_then(|known| known.policy())
+            .is_some_and(|policy| matches!(policy.says(facts), PolicyEffect::Keep(_)));
+        let mut needed: Vec<Needed> = account.into_iter().collect();
+        for named in names {
+            let is_needed = is_sure || named.is_needed_for(text) && !keeps;
+            if !is_known || is_needed || named.is_secret() {
+                let found = self.named(object, named, is_needed);
+                let config = found.as_ref().and_then(|found| found.id).filter(|_| named.is_needed_for(text));
+                needed.extend(config.and_then(|config| self.needed_by(config)).into_iter().flatten());
+                needed.extend(found);
+            }
+        }
+        needed
+    }
+
+    /// The Secrets that an object names which a controller surely needs.
+    fn needed_by(&self, config: ObjectId) -> Option<impl Iterator<Item = Needed>> {
+        let (object, kind) = (self.snapshot.object(config), self.snapshot.resource(config));
+        let may_need = |finalizer: &Symbol| may_need(self.snapshot.text(*finalizer), &kind.group, &kind.kind);
+        let facts = self.snapshot.facts.policy(config);
+        let facts = if object.finalizers.iter().any(may_need) { self.evidence(config, facts) } else { facts }?;
+        let secrets = facts.names.iter().filter(|named| named.is_secret());
+        Some(secrets.filter_map(move |named| self.named(config, named, true)))
     }
 
     /// Asks for what an object names, if the controller of a finalizer may need that.
@@ -81,7 +86,11 @@ impl SimContext<'_> {
             for (by, _) in self.snapshot.objects() {
                 let names = self.snapshot.facts.policy(by).map_or(&[][..], |facts| &facts.names);
                 let is_sure = !names.is_empty() && self.surely_needs(by);
-                for id in names.iter().filter_map(|named| self.named(by, named, is_sure)?.id) {
+                let is_needed = |named: &NamedObject| {
+                    let mut finalizers = self.snapshot.object(by).finalizers.iter();
+                    is_sure || finalizers.any(|finalizer| named.is_needed_for(self.snapshot.text(*finalizer)))
+                };
+                for id in names.iter().filter_map(|named| self.named(by, named, is_needed(named))?.id) {
                     index.entry(id).or_default().push(by);
                 }
             }
@@ -138,7 +147,12 @@ impl SimContext<'_> {
         let kind_of = |id: &ResourceId| snapshot.resources.get(*id).kind.as_str();
         let secrets = of_group("").find(|id| kind_of(id) == "Secret").filter(|_| named.may_be_secret());
         let is_of_group = named.group.is_empty() || named.group == own.group;
-        let kinds = of_group(&own.group).filter(|id| is_of_group && named.may_be(kind_of(id)));
+        // What configures several groups is in that above them: `aws.upbound.io` for `s3.aws.upbound.io`.
+        let above = own.group.split_once('.').map(|(_, above)| above).filter(|_| named.group.is_empty());
+        let elsewhere = above.or(Some(&*named.group)).filter(|group| is_needed && !group.is_empty());
+        let kinds = is_of_group.then_some(&*own.group).into_iter().chain(elsewhere).flat_map(of_group);
+        let kinds = kinds.filter(|id| named.may_be(kind_of(id)));
+        let need = if is_needed { Need::Surely } else { Need::Perhaps };
         let mut missing = None;
         for kind in secrets.into_iter().chain(kinds) {
             let resource = snapshot.resources.get(kind);
@@ -163,12 +177,18 @@ impl SimContext<'_> {
                     return matters.then(|| Needed {
                         name: snapshot.located(id, Some(snapshot.namespace(by))),
                         id: Some(id),
-                        acts_as: false,
+                        need,
+                        place: (kind, place.to_owned()),
                     });
                 }
                 Presence::Absent if is_sure => {
-                    let name = format!("{}/{}", resource.kind, named.name);
-                    missing = Some(Needed { name, id: None, acts_as: false });
+                    let elsewhere = match place {
+                        "" => String::new(),
+                        _ if place == snapshot.namespace(by) => String::new(),
+                        _ => format!(" -n {place}"),
+                    };
+                    let name = format!("{}/{}{elsewhere}", resource.kind, named.name);
+                    missing = Some(Needed { name, id: None, need, place: (kind, place.to_owned()) });
                 }
                 _ => {}
             }
@@ -223,7 +243,7 @@ impl SimContext<'_> {
         goes: impl Fn(ObjectId) -> bool,
     ) -> Option<Arc<FinalizerController>> {
         let needed = self.needed(object, finalizer);
-        let gone: Vec<&Needed> = needed.iter().filter(|needed| needed.id.is_some_and(&goes)).collect();
+        let gone: Vec<Needed> = needed.into_iter().filter(|needed| needed.id.is_some_and(&goes)).collect();
         let told = controller.told(self.snapshot).unwrap_or_else(|| "its controller".to_owned());
         let words = Needed::in_words(&gone, ["goes in this delete, too", "go in this delete, too"])?;
         let liveness = Liveness::Unknown(format!("{told} {words}"));
@@ -238,17 +258,19 @@ impl SimContext<'_> {
         object: ObjectId,
         finalizer: Symbol,
     ) -> Arc<FinalizerController> {
-        let needed = self.needed(object, finalizer);
-        let missing: Vec<&Needed> = needed.iter().filter(|needed| needed.id.is_none()).collect();
+        let mut missing = self.needed(object, finalizer);
+        missing.retain(|needed| needed.id.is_none());
         let Some(words) = Needed::in_words(&missing, ["does not exist", "do not exist"]) else { return controller };
         match &controller.liveness {
             // It runs, and isn't expected to do anything.
-            Liveness::Alive(alive) if missing.iter().any(|needed| needed.acts_as) => {
+            Liveness::Alive(alive) if missing.iter().any(|needed| needed.need == Need::ActsAs) => {
                 let liveness = Liveness::Unknown(format!("{alive}, but {words}"));
                 Arc::new(FinalizerController { name: None, liveness, ..(*controller).clone() })
             }
             Liveness::Alive(_) | Liveness::Unknown(_) => {
-                Arc::new(FinalizerController { lacks: Some(words), ..(*controller).clone() })
+                let mut lacks = controller.lacks.clone();
+                lacks.extend(missing.into_iter().map(Lack::Object));
+                Arc::new(FinalizerController { lacks, ..(*controller).clone() })
             }
             _ => controller,
         }

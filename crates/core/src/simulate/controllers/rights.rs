@@ -15,6 +15,7 @@ use crate::{
 use super::{
     super::{built_in::BuiltIn, context::SimContext, state::Liveness},
     controller::FinalizerController,
+    lacks::Lack,
 };
 
 /// At most this many objects are named in one sentence.
@@ -63,59 +64,12 @@ impl Taken {
 /// The verbs with which a controller follows objects, and changes them.
 const WRITES: &str = "get,list,watch,update,patch";
 
-/// What a controller needs to change an object, and does not have.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct MissingRight {
-    /// The namespace and name of its ServiceAccount.
-    pub(crate) account: (String, String),
-    pub(crate) lacks: Lacks,
-}
-
-/// What a ServiceAccount lacks.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Lacks {
-    /// It doesn't exist, and this workload acts as it.
-    Itself(ObjectId),
-    /// The right to do that with what it is to change: verbs, with commas, and a resource in full.
-    Right(String, String),
-    /// The right to do that, as the API server says.
-    Refused(String, String),
-}
-
-impl MissingRight {
-    /// What the API server refuses to a controller, as the message says that is told of an object. A controller's
-    /// client reports it word by word.
-    fn told(context: &SimContext<'_>, object: ObjectId) -> Option<MissingRight> {
-        let said = context.snapshot.facts.why_not_deleted(object).filter(|said| said.source.is_of_deletion())?;
-        let Forbidden { account: (place, name), verb, resource } = said.forbidden()?;
-        let account = (place.to_owned(), name.to_owned());
-        Some(MissingRight { account, lacks: Lacks::Refused(verb.to_owned(), resource) })
-    }
-
-    /// A clause about the controller.
-    fn in_words(&self) -> String {
-        let (place, name) = &self.account;
-        match &self.lacks {
-            Lacks::Itself(_) => format!("acts as ServiceAccount/{name} -n {place}, which does not exist"),
-            Lacks::Right(_, resource) => {
-                format!("has no right to change it: no role lets {place}/{name}, its ServiceAccount, patch {resource}")
-            }
-            Lacks::Refused(verb, resource) => format!("has no right to {verb} {resource}"),
-        }
-    }
-}
-
-/// What lets the workloads of a controller change an object, and doesn't exist; nothing if one of them can.
-pub(crate) fn missing_rights(
-    context: &SimContext<'_>,
-    controller: &FinalizerController,
-    object: ObjectId,
-) -> Vec<MissingRight> {
-    if let Some(told) = MissingRight::told(context, object) {
-        return vec![told];
-    }
-    let missing = controller.acting().iter().map(|workload| RightsGone::missing(context, *workload, object));
-    missing.collect::<Option<Vec<_>>>().unwrap_or_default()
+/// What the API server refuses to a controller, as the message says that is told of an object. A controller's client
+/// reports it word by word.
+pub(crate) fn refused(context: &SimContext<'_>, object: ObjectId) -> Option<Lack> {
+    let said = context.snapshot.facts.why_not_deleted(object).filter(|said| said.source.is_of_deletion())?;
+    let Forbidden { account: (place, name), verb, resource } = said.forbidden()?;
+    Some(Lack::Refused { account: (place.to_owned(), name.to_owned()), verb: verb.to_owned(), resource })
 }
 
 /// The same controller, with what it lacks if nothing lets any of its workloads change the object. The only one that is
@@ -125,14 +79,18 @@ pub(super) fn without_rights(
     controller: Arc<FinalizerController>,
     object: ObjectId,
 ) -> Arc<FinalizerController> {
-    let missing = missing_rights(context, &controller, object);
-    let Some(first) = missing.first() else { return controller };
-    let lacking = FinalizerController { lacks: Some(first.in_words()), ..(*controller).clone() };
-    if !matches!(first.lacks, Lacks::Refused(..)) {
-        return Arc::new(lacking);
-    }
-    let (place, name) = &first.account;
-    let is_its = |workload: &ObjectId| account_of(context.snapshot, *workload) == Some((place, name));
+    let missing = match refused(context, object) {
+        Some(told) => vec![told],
+        None => {
+            let acting = controller.acting().iter();
+            let missing = acting.map(|workload| RightsGone::missing(context, *workload, object));
+            missing.collect::<Option<Vec<_>>>().unwrap_or_default()
+        }
+    };
+    let Some(first) = missing.first().cloned() else { return controller };
+    let lacking = FinalizerController { lacks: missing, ..(*controller).clone() };
+    let Lack::Refused { account: (place, name), .. } = first else { return Arc::new(lacking) };
+    let is_its = |workload: &ObjectId| account_of(context.snapshot, *workload) == Some((&*place, &*name));
     let its: Vec<ObjectId> = controller.acting().iter().copied().filter(is_its).collect();
     match (its.first(), &controller.liveness) {
         // Another controller may say so.
@@ -281,7 +239,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
 
     /// What a workload lacks where nothing lets it change an object as the cluster is; `None` if something does, or not
     /// all was read that may.
-    fn missing(context: &'c SimContext<'a>, workload: ObjectId, object: ObjectId) -> Option<MissingRight> {
+    fn missing(context: &'c SimContext<'a>, workload: ObjectId, object: ObjectId) -> Option<Lack> {
         let snapshot = context.snapshot;
         let now = RightsGone { context, gone: FxHashSet::default() };
         let namespace = snapshot.object(object).namespace;
@@ -291,8 +249,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         // What has an account of its own acts as that, if the object has been waiting for so long.
         let is_overdue = name != "default" && context.overdue_for(object).is_some();
         if is_overdue && accounts.is_some_and(|all| snapshot.look_up_named(all, place, name) == Presence::Absent) {
-            let account = (place.to_owned(), name.to_owned());
-            return Some(MissingRight { account, lacks: Lacks::Itself(workload) });
+            return Some(Lack::Account { workload, account: (place.to_owned(), name.to_owned()) });
         }
         let are_listed = snapshot.covers(cluster_role_bindings?, None)
             && (namespace.is_empty() || snapshot.covers(role_bindings?, Some(namespace)));
@@ -305,8 +262,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
         // Rules name plurals.
         let resource = Some(snapshot.resource(object)).filter(|it| !it.doubtful_plural)?.full_name();
         let account = (place.to_owned(), name.to_owned());
-        let lacks = Lacks::Right(WRITES.to_owned(), resource);
-        (is_known && !is_given).then_some(MissingRight { account, lacks })
+        (is_known && !is_given).then(|| Lack::Right { account, verbs: WRITES.to_owned(), resource })
     }
 
     /// Those of these workloads whose ServiceAccounts have rights from what is gone, as far as was read.
