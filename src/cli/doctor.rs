@@ -21,7 +21,7 @@ use crate::{
 };
 use gc_cluster::act::{Probe, ProbeError};
 use gc_core::{
-    doctor::{Code, Diagnosis, Probed},
+    doctor::{Code, Diagnosis, Finding, Probed},
     graph::OwnerGraph,
     model::{Gap, ObjectId, Snapshot, nearest::nearest, type_names::did_you_mean},
     server::Propagation,
