@@ -299,8 +299,7 @@ fn fact() -> impl Strategy<Value = Fact> {
                 let requires = accounts.into_iter().zip(named).map(|(name, of)| of(name)).collect();
                 let asked = wanted.map(|all| facts::Asked { cpu: [ready, all], memory: [0, ready] });
                 let more = facts::WorkloadFacts { asks: asked.map(Box::new), ..facts::WorkloadFacts::default() };
-                let why_not_created = wanted.map(|wanted| wanted.to_string());
-                Fact::Workload(facts::WorkloadFacts { wanted, ready, claims, requires, why_not_created, ..more })
+                Fact::Workload(facts::WorkloadFacts { wanted, ready, claims, requires, ..more })
             }
         ),
         (any::<u64>(), vec(short(), 0..2)).prop_map(|(ready, pods)| Fact::Slice(facts::SliceFacts { ready, pods })),

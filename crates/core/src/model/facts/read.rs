@@ -303,8 +303,6 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
             let claims = (kind == "StatefulSet").then(|| claim_templates(object));
             let paused = at(object.0, &["spec", "paused"]) == Some(&Value::Bool(true));
             let selector = selector(at(object.0, &["spec", "selector"]));
-            let mut conditions = object.conditions().into_iter();
-            let failure = conditions.find(|condition| condition.kind == "ReplicaFailure").map(|found| found.message);
             Fact::Workload(WorkloadFacts {
                 wanted,
                 first_ordinal: object.number(&["spec", "ordinals", "start"]).unwrap_or(0),
@@ -314,8 +312,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
                 without_status,
                 // A dump may lack what is written of old ReplicaSets.
                 unattended: wanted > Some(0) && object.is_unattended(&WRITTEN),
-                fails_to_create: failure.is_some(),
-                why_not_created: failure.map(|said| in_one_line(&said)).filter(|said| !said.is_empty()),
+                fails_to_create: object.conditions().iter().any(|condition| condition.kind == "ReplicaFailure"),
                 paused,
                 revision: object.annotation(OldTemplate::REVISION).and_then(|text| text.parse().ok()),
                 claims,

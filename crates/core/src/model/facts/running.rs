@@ -146,8 +146,6 @@ sparse! {
         pub deletes_files?: bool,
         /// Whether it could not create its last pods (`status.conditions`: ReplicaFailure).
         pub fails_to_create?: bool,
-        /// What that condition says.
-        pub why_not_created?: Option<String>,
         /// What its pods name that somebody must have made, and can't be created or started without (R9.44, R9.50), and
         /// what it names itself.
         pub requires?: Vec<Required>,

@@ -123,8 +123,8 @@ fn without_ready_pod(context: &SimContext<'_>, workload: ObjectId, called: &str)
     if starts {
         return Readiness::Starting(format!("{called} has no ready pod yet"));
     }
-    let refused = snapshot.facts.workload(workload).and_then(|facts| facts.why_not_created.as_deref());
-    let refused = refused.filter(|_| pods.is_empty()).map(|said| format!("its pods are not created: {said}"));
+    let is_refused = snapshot.facts.workload(workload).is_some_and(|facts| facts.fails_to_create) && pods.is_empty();
+    let refused = is_refused.then(|| "the API server refuses to create its pods".to_owned());
     let reason = reason.or(refused).map(|reason| format!(": {reason}")).unwrap_or_default();
     Readiness::Failing(format!("{called} has no ready pod{reason}"))
 }
