@@ -32,6 +32,16 @@ const OPERANDS: &str = "--";
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShellCommand {
     parts: Vec<Part>,
+    /// What it writes, as far as that is known.
+    writes: Vec<(ObjectId, Write)>,
+}
+
+/// How a command writes an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Write {
+    Change,
+    Scale,
+    Delete,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,12 +55,12 @@ enum Part {
 impl ShellCommand {
     /// A program without arguments.
     pub fn new(program: &'static str) -> Self {
-        ShellCommand { parts: vec![Part::Word(program.to_owned())] }
+        ShellCommand { parts: vec![Part::Word(program.to_owned())], writes: Vec::new() }
     }
 
     /// A line that starts with shell syntax, such as a loop or a function.
     pub fn of_syntax(syntax: &'static str) -> Self {
-        ShellCommand { parts: vec![Part::Syntax(syntax)] }
+        ShellCommand { parts: vec![Part::Syntax(syntax)], writes: Vec::new() }
     }
 
     /// Adds an argument.
@@ -78,6 +88,7 @@ impl ShellCommand {
     #[must_use]
     pub fn command(mut self, other: ShellCommand) -> Self {
         self.parts.extend(other.parts);
+        self.writes.extend(other.writes);
         self
     }
 
@@ -90,6 +101,18 @@ impl ShellCommand {
     /// Adds [`object_word`].
     pub fn object(self, of_type: &str, group: &str, name: &str) -> Option<Self> {
         Some(self.arg(object_word(of_type, group, name)?))
+    }
+
+    /// Says what it writes.
+    #[must_use]
+    pub(crate) fn writing(mut self, write: Write, objects: impl IntoIterator<Item = ObjectId>) -> Self {
+        self.writes.extend(objects.into_iter().map(|object| (object, write)));
+        self
+    }
+
+    /// What it writes, as far as that is known.
+    pub(crate) fn writes(&self) -> impl Iterator<Item = (ObjectId, Write)> {
+        self.writes.iter().copied()
     }
 
     /// Whether this is one of its words, unquoted.

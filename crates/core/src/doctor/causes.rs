@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    command_line::ShellCommand,
+    command_line::{ShellCommand, Write},
     model::ObjectId,
     simulate::{
         BlockedBy,
@@ -81,7 +81,7 @@ fn mark_decisions(case: &Case<'_>, finding: &mut Finding) {
         return;
     }
     let deleted = going.len() + case.goes_below(&going).len();
-    for remedy in finding.remedies.iter_mut().filter(|remedy| operation(remedy).is_some() || starts(remedy)) {
+    for remedy in finding.remedies.iter_mut().filter(|remedy| writes(remedy).next().is_some()) {
         remedy.decides = true;
         remedy.what.push_str(&format!("; that deletes {}", count(deleted, "object", "objects")));
     }
@@ -253,40 +253,32 @@ fn refusing(
     if webhooks.is_empty() {
         return Causes::new();
     }
-    let (snapshot, finding) = (case.snapshot(), &findings[place]);
-    let operations = sorted(remedies.iter().filter_map(operation));
     let mut causes = Causes::new();
-    for id in finding.objects.iter().chain(&finding.related) {
-        let resource = snapshot.resource(*id);
-        for operation in &operations {
-            let calls = asked(calls, resource, *operation).filter(|call| match call.called_for(case.stage, *id) {
-                Called::Yes => true,
-                Called::No => false,
-                // What nothing else explains is worth the doubt.
-                Called::Perhaps => finding.code == Code::NamespaceStuck,
-            });
-            for WebhookCall { configuration, place, .. } in calls {
-                if let Some(cause) = webhooks.get(&(*configuration, *place)) {
-                    causes.entry(*cause).or_default().insert(*configuration);
-                }
+    for (id, operation) in sorted(remedies.iter().flat_map(writes)) {
+        let calls = asked(calls, case.snapshot().resource(id), operation);
+        let calls = calls.filter(|call| match call.called_for(case.stage, id) {
+            Called::Yes => true,
+            Called::No => false,
+            // What nothing else explains is worth the doubt.
+            Called::Perhaps => findings[place].code == Code::NamespaceStuck,
+        });
+        for WebhookCall { configuration, place, .. } in calls {
+            if let Some(cause) = webhooks.get(&(*configuration, *place)) {
+                causes.entry(*cause).or_default().insert(*configuration);
             }
         }
     }
     causes
 }
 
-/// What the API server asks webhooks about when a remedy's first command runs; `None` if it writes no object.
-pub(super) fn operation(remedy: &Remedy) -> Option<Operation> {
-    let command = remedy.commands.first()?;
-    match command.has_word("delete") {
-        true => Some(Operation::Delete),
-        false => command.has_word("patch").then_some(Operation::Update),
-    }
-}
-
-/// Whether a remedy starts a workload.
-fn starts(remedy: &Remedy) -> bool {
-    remedy.commands.iter().any(|command| command.has_word("scale"))
+/// What the API server asks webhooks and policies about when the commands of a remedy run.
+pub(super) fn writes(remedy: &Remedy) -> impl Iterator<Item = (ObjectId, Operation)> {
+    let all = remedy.commands.iter().flat_map(ShellCommand::writes);
+    all.map(|(object, write)| match write {
+        Write::Change => (object, Operation::Update),
+        Write::Scale => (object, Operation::Scale),
+        Write::Delete => (object, Operation::Delete),
+    })
 }
 
 /// The objects that cause a finding, in the order in which the causes name them.

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
 use crate::{
-    command_line::{Kubectl, ShellCommand, is_api_version, object_word, word_of},
+    command_line::{Kubectl, ShellCommand, Write, is_api_version, object_word, word_of},
     graph::OwnerGraph,
     model::{
         Mapping, ObjectId, Reference, ResourceId, Snapshot, Symbol,
@@ -47,10 +47,16 @@ impl<'a> Commands<'a> {
     pub fn about(self, verb: &'static str, id: ObjectId) -> Option<ShellCommand> {
         let object = self.snapshot.object(id);
         let resource = self.snapshot.resources.get(object.resource);
-        self.kubectl
-            .verb(verb)
-            .object(resource.type_word(), &resource.group, self.snapshot.text(object.name))?
-            .in_namespace(self.snapshot.text(object.namespace))
+        let write = match verb {
+            "delete" => Some(Write::Delete),
+            "patch" => Some(Write::Change),
+            "scale" => Some(Write::Scale),
+            _ => None,
+        };
+        let command = self.kubectl.verb(verb);
+        let command = command.object(resource.type_word(), &resource.group, self.snapshot.text(object.name))?;
+        let command = command.in_namespace(self.snapshot.text(object.namespace))?;
+        Some(write.into_iter().fold(command, |command, write| command.writing(write, [id])))
     }
 
     /// `deployments.apps/web`
@@ -168,12 +174,15 @@ impl<'a> Commands<'a> {
         }
         let mut commands = Vec::new();
         for ((_, namespace), ids) in by_place {
-            let words = ids.iter().filter_map(|id| self.word(*id));
+            let words = ids.iter().filter_map(|id| Some((self.word(*id)?, *id)));
             // kubectl splits the first of several arguments at commas.
-            let (together, alone): (Vec<String>, Vec<String>) = words.partition(|word| !word.contains(','));
-            let batches = in_batches(together, |word| word.len() + 1).chain(alone.into_iter().map(|word| vec![word]));
-            for words in batches {
+            let (together, alone): (Vec<_>, Vec<_>) = words.partition(|(word, _)| !word.contains(','));
+            let batches =
+                in_batches(together, |(word, _)| word.len() + 1).chain(alone.into_iter().map(|one| vec![one]));
+            for named in batches {
+                let (words, ids): (Vec<String>, Vec<ObjectId>) = named.into_iter().unzip();
                 let command = self.kubectl.verb("delete").args(words).in_namespace(self.snapshot.text(namespace));
+                let command = command.map(|command| command.writing(Write::Delete, ids));
                 let cascade = format!("--cascade={cascade}");
                 let flags = [&*cascade, "--wait=false", "--ignore-not-found"];
                 commands.extend(command.map(|command| command.args(flags).args(more.iter().copied())));
@@ -267,7 +276,8 @@ impl<'a> Commands<'a> {
         let word = |holder: &ObjectId| object_word("persistentvolumes", "", self.volume(*holder)?);
         let words: Option<Vec<String>> = volumes.iter().map(word).collect();
         let fields = json!({"spec": {"persistentVolumeReclaimPolicy": "Retain"}});
-        Some(self.kubectl.verb("patch").args(words?).args(["--type=merge", "-p", &fields.to_string()]))
+        let patch = self.kubectl.verb("patch").args(words?).args(["--type=merge", "-p", &fields.to_string()]);
+        Some(patch.writing(Write::Change, volumes.iter().copied()))
     }
 
     /// Makes an object's controller keep what the object stands for, if its policy allows that.

@@ -211,6 +211,9 @@ pub struct Remedy {
     pub(super) frees: Vec<ObjectId>,
 }
 
+/// How it is said that a remedy comes before all others.
+pub(super) const FIRST: &str = "first ";
+
 impl Step {
     /// Whether it does something without the remedies that follow it.
     fn stands_alone(&self) -> bool {
@@ -247,7 +250,8 @@ impl Remedy {
 
     /// The same, as what the other remedies of a finding need first.
     pub(super) fn before_others(self) -> Self {
-        Remedy { what: format!("first {}", self.what), step: self.step.min(Step::First), ..self }
+        let what = self.what.strip_prefix(FIRST).unwrap_or(&self.what);
+        Remedy { what: format!("{FIRST}{what}"), step: self.step.min(Step::First), ..self }
     }
 }
 

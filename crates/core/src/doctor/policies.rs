@@ -13,9 +13,9 @@ use crate::{
 
 use super::{
     case::{Case, FindingsBuilder, sorted},
-    causes::operation,
+    causes::writes,
     code::Code,
-    finding::{Finding, Remedy, Step},
+    finding::{FIRST, Finding, Remedy, Step},
 };
 
 /// Finds policies that refuse pending writes of the collector, or deletes in a terminating namespace.
@@ -127,30 +127,27 @@ pub fn way_past(lacks_parameters: bool) -> (&'static str, Value) {
 pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding]) {
     let policies = bound_policies(case.stage);
     for finding in findings.iter_mut().filter(|finding| !policies.is_empty() && finding.code != Code::PolicyRefuses) {
-        let operations = sorted(finding.remedies.iter().filter_map(operation));
-        let commands = finding.remedies.iter().filter(|remedy| operation(remedy).is_some()).flat_map(|it| &it.commands);
-        let commands: Vec<_> = commands.collect();
-        let is_written = |id: &ObjectId| commands.iter().any(|command| case.commands().names(command, *id));
-        let others = finding.related.iter().copied().filter(is_written);
-        let written: Vec<ObjectId> = finding.objects.iter().copied().chain(others).collect();
         let mut first: Vec<(usize, Remedy)> = Vec::new();
         let mut asked: Vec<ObjectId> = Vec::new();
         for policy in policies.iter().filter(|policy| !policy.mutates) {
-            let judges = |id: &ObjectId| {
-                operations.iter().any(|operation| policy.judges(case.stage, *id, *operation) != Called::No)
+            let judges = |(id, operation): (ObjectId, Operation)| policy.judges(case.stage, id, operation);
+            let mut all = finding.remedies.iter().flat_map(writes);
+            if !all.any(|write| judges(write) != Called::No) {
+                continue;
+            }
+            let refused = |remedy: &Remedy| {
+                let refused = writes(remedy).filter(|write| judges(*write) == Called::Yes);
+                refused.into_iter().find_map(|(id, _)| Some((id, policy.refuses(case.stage, id, |_| true)?)))
             };
-            let Some(judged) = written.iter().copied().find(judges) else { continue };
-            let surely = |remedy: &Remedy| {
-                operation(remedy).is_some_and(|it| policy.judges(case.stage, judged, it) == Called::Yes)
-            };
-            let refuses = policy.refuses(case.stage, judged, |_| true);
-            if let Some((refused, why)) = finding.remedies.iter().position(surely).zip(refuses.map(Refuses::why)) {
+            let by_place = finding.remedies.iter().map(refused).enumerate();
+            let surely = by_place.into_iter().find_map(|(place, refused)| Some((place, refused?)));
+            if let Some((place, (judged, why))) = surely {
                 let name = case.snapshot().short_name(policy.policy);
-                let all = finding.remedies.iter().filter(|it| operation(it).is_some()).all(surely);
-                let which = if all { "the" } else { "some of the" };
-                finding.consequence.push_str(&format!(" {name} refuses {which} remedies below ({why})."));
+                let mut writing = finding.remedies.iter().filter(|remedy| writes(remedy).next().is_some());
+                let which = if writing.all(|remedy| refused(remedy).is_some()) { "the" } else { "some of the" };
+                finding.consequence.push_str(&format!(" {name} refuses {which} remedies below ({}).", why.why()));
                 let pass = let_pass(case, policy, judged);
-                first.push((refused, pass.before_others()));
+                first.push((place, pass.before_others()));
             } else {
                 asked.push(policy.policy);
             }
@@ -172,6 +169,8 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding]) {
         }
         first.sort_by_key(|(place, _)| *place);
         for (place, remedy) in first.into_iter().rev() {
+            let next = &mut finding.remedies[place].what;
+            *next = next.strip_prefix(FIRST).unwrap_or(next).to_owned();
             finding.remedies.insert(place, remedy);
         }
     }

@@ -36,7 +36,7 @@ pub(super) fn asked<'c, 'a>(
     resource: &Resource,
     operation: Operation,
 ) -> impl Iterator<Item = &'c WebhookCall<'a>> {
-    calls.iter().filter(move |asked| asked.webhook.matches(resource, operation.name()))
+    calls.iter().filter(move |asked| asked.webhook.matches_part(resource, operation.subresource(), operation.name()))
 }
 
 /// Whether a webhook can be called for anything in scope: its selector may name other namespaces only, and without one,

@@ -114,6 +114,8 @@ pub enum Operation {
     /// before it deletes that (R9.31); the Job controller counts a pod before it lets go of it (R9.8); and so the
     /// finalizer of a CRD is removed (R1.26).
     Status,
+    /// A PATCH of the subresource `scale`, as `kubectl scale` sends it.
+    Scale,
     /// A POST.
     Create,
 }
@@ -135,7 +137,7 @@ impl Operation {
     /// Whether a webhook that is called before this write may keep an object of a kind from going.
     pub(crate) fn ends(self, resource: &Resource) -> bool {
         match self {
-            Operation::Create => false,
+            Operation::Create | Operation::Scale => false,
             Operation::Finalize => resource.kind == "Namespace",
             Operation::Status => matches!(resource.kind.as_str(), "Pod" | "Job" | "CustomResourceDefinition"),
             Operation::Delete | Operation::DeleteCollection | Operation::Update => true,
@@ -146,7 +148,7 @@ impl Operation {
     pub fn name(self) -> &'static str {
         match self {
             Operation::Delete | Operation::DeleteCollection => "DELETE",
-            Operation::Update | Operation::Finalize | Operation::Status => "UPDATE",
+            Operation::Update | Operation::Finalize | Operation::Status | Operation::Scale => "UPDATE",
             Operation::Create => "CREATE",
         }
     }
@@ -155,6 +157,7 @@ impl Operation {
         match self {
             Operation::Finalize => "finalize",
             Operation::Status => "status",
+            Operation::Scale => "scale",
             Operation::Delete | Operation::DeleteCollection | Operation::Update | Operation::Create => "",
         }
     }
