@@ -91,19 +91,18 @@ const OF_OPTIONS: &str = "options";
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Look", &["tree", "explain", "doctor", "watch", "tui", "reclaim"]),
     ("Delete", &["plan", "delete", "cancel", "archive", "restore"]),
-    // Where no collector runs.
-    ("Sweep", &["sweep"]),
+    ("Without a collector", &["sweep"]),
     ("More", &["resources", "snapshot", "completion", "version"]),
 ];
 
 /// The help of all commands: what each does, by what people do with them.
 fn list_of_commands(root: &clap::Command) -> String {
-    let mut list = String::from("{about-with-newline}{usage-heading} {usage}\n");
+    let mut list = String::from("{about-with-newline}{usage-heading} {usage}\n\n");
     for (group, names) in GROUPS {
-        for (index, command) in names.iter().filter_map(|name| root.find_subcommand(name)).enumerate() {
-            let group = if index == 0 { group } else { "" };
+        list += &format!("{group}:\n");
+        for command in names.iter().filter_map(|name| root.find_subcommand(name)) {
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-            list += &format!("  {group:<7}{:<11}{about}\n", command.get_name());
+            list += &format!("  {:<11} {about}\n", command.get_name());
         }
     }
     list + "\nOptions:\n{options}\n\nTry: kubectl gc plan namespace/NAME   (reads only)\n{after-help}"

@@ -396,6 +396,7 @@ fn is_stuck(followed: &Followed) -> bool {
 fn what_came(followed: &Followed) -> String {
     let progress = followed.progress;
     let gone = match (progress.gone, progress.to_go) {
+        (0, 0) => "nothing is deleted".to_owned(),
         (gone, to_go) if gone >= to_go => format!("{} deleted", count(gone, "object is", "objects are")),
         (gone, to_go) => format!("{} of {} deleted", thousands(gone), count(to_go, "object is", "objects are")),
     };

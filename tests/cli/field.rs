@@ -55,8 +55,8 @@ fn a_webhook_on_another_port_is_not_reached() {
         on(&[&guarded("configmaps", port)[..], &[object(("v1", "ConfigMap"), "rates", json!({}))]].concat(), line)
     };
     let ran = of(9443, "plan cm/rates -n vault");
-    says(&ran, &["REFUSED", "its service vault/guard has no port 9443"]);
-    says(&of(9443, "doctor"), &["webhook-unreachable", "its service vault/guard has no port 9443"]);
+    says(&ran, &["REFUSED", "Service/guard -n vault has no port 9443"]);
+    says(&of(9443, "doctor"), &["webhook-unreachable", "Service/guard -n vault has no port 9443"]);
     says_not(&of(443, "plan cm/rates -n vault"), &["REFUSED", "no port"]);
     says_not(&of(443, "doctor"), &["webhook-unreachable"]);
 }
@@ -84,7 +84,7 @@ fn a_dead_webhook_refuses_what_the_cluster_needs() {
     }
     let all = of("*", "*/*", "*", json!(null));
     says(&all, &["can't report the state of Nodes; no pod is made", "no pod gets a Node", "Services don't learn"]);
-    says(&of("", "pods", "CREATE", json!(null)), &["webhook-unreachable", "before it creates pods; its service"]);
+    says(&of("", "pods", "CREATE", json!(null)), &["webhook-unreachable", "before it creates pods; Service/"]);
     // Most charts leave out kube-system: the pods of all others need it.
     let others = of("", "pods", "CREATE", without("kube-system"));
     says(&others, &["ERROR", "no pod is made in place of one that is gone, in the namespaces that it selects"]);

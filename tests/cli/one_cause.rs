@@ -116,7 +116,7 @@ fn apis_of_one_service_are_one_finding() {
     says(
         &on(&all, "doctor"),
         &[
-            "a.dev/v1, b.dev/v1 and d.dev/v1 are served by the service vault/gone, which does not answer: \
+            "a.dev/v1, b.dev/v1 and d.dev/v1 are served by Service/gone -n vault, which does not answer: \
              service/gone in \"vault\" is not present.",
             "unregister the APIs, and keep a copy of their APIServices",
         ],

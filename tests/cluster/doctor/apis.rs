@@ -91,7 +91,7 @@ fn an_api_that_is_away(cluster: &Cluster) {
     assert_eq!(names(&finding["related"]), [words(&doomed["metadata"], "name")]);
     assert_eq!(
         words(finding, "message"),
-        "away.test/v1 is served by the service default/away, which does not answer: service/away in \"default\" is not \
+        "away.test/v1 is served by Service/away -n default, which does not answer: service/away in \"default\" is not \
             present."
     );
     // Its Service doesn't exist: there is nothing to look at, and a person decides whether the API is needed.
@@ -133,7 +133,7 @@ pub fn a_kind_that_cannot_be_converted() {
     assert_eq!((found.findings().count(), found.code), (1, Some(2)), "{:#}", found.document);
     let finding = found.one("conversion-broken", "jars.odd.test");
     assert!(
-        words(finding, "message").starts_with("jars.odd.test cannot be converted (by the service default/nobody): "),
+        words(finding, "message").starts_with("jars.odd.test cannot be converted (by Service/nobody -n default): "),
         "{finding:#}"
     );
     assert!(

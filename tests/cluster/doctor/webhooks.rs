@@ -87,7 +87,7 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
         words(finding, "message"),
         format!(
             "The API server must call the webhook selective.odd.test before it deletes or changes \
-             widgets.gc.test, as far as its selectors match; its service {place}/missing does not exist."
+             widgets.gc.test, as far as its selectors match; Service/missing -n {place} does not exist."
         )
     );
     mends_with(cluster, &[], "webhook-unreachable", "selective", 1);
@@ -125,7 +125,7 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     assert_eq!((found.findings().count(), &finding["severity"]), (1, &json!("Error")), "{:#}", found.document);
     assert_eq!(names(&finding["related"]), ["owner", "held"], "{finding:#}");
     assert!(
-        words(finding, "message").ends_with(&format!("; its service {place}/silent has no endpoint that is ready."))
+        words(finding, "message").ends_with(&format!("; Service/silent -n {place} has no endpoint that is ready."))
     );
     assert!(
         words(finding, "consequence").ends_with("it deletes 1 existing object. Decide about that first."),

@@ -65,7 +65,7 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
         let Some(backend) = facts.service.as_ref().filter(|_| facts.available == Some(false) && !is_new) else {
             continue;
         };
-        groups.entry(named(backend)).or_default().push((id, facts));
+        groups.entry(backend.to_string()).or_default().push((id, facts));
     }
     for (backend, mut services) in groups {
         services.sort_by_cached_key(|(id, _)| snapshot.short_name(*id));
@@ -188,13 +188,6 @@ fn hang(case: &Case<'_>, terminating: &[ObjectId]) -> String {
     }
 }
 
-fn named(backend: &Backend) -> String {
-    match backend {
-        Backend::Service { namespace, name, .. } => format!("the service {namespace}/{name}"),
-        Backend::Url(url) => url.clone(),
-    }
-}
-
 fn look(case: &Case<'_>, backend: Option<&Backend>) -> Option<ShellCommand> {
     let get = case.kubectl.verb("get");
     match backend.and_then(Backend::service) {
@@ -298,7 +291,7 @@ fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
         };
         findings.findings.push(finding);
     }
-    let by_backend = grouped(all.into_iter().map(|it| ((named(it.1), it.2), it)));
+    let by_backend = grouped(all.into_iter().map(|it| ((it.1.to_string(), it.2), it)));
     for (_, of) in by_backend {
         let finding = all_unconverted(case, &of);
         findings.findings.push(finding);
@@ -336,14 +329,14 @@ fn all_unconverted(case: &Case<'_>, of: &[Unconverted<'_>]) -> Finding {
     let again = convert_again(case, &definitions, Some(backend), &why);
     Finding {
         severity: Severity::Warning,
-        message: format!("{} cannot be converted (by {}): {why}.", all_or_some(&names), named(backend)),
+        message: format!("{} cannot be converted (by {}): {why}.", all_or_some(&names), backend),
         consequence: "Objects that are stored in another version than a client asks for can't be read, changed or \
                       deleted: the list fails then, and namespaces that contain one stay Terminating."
             .to_owned(),
         objects: definitions,
         // It harms objects that can be read now.
         remedies: case.start(idle).into_iter().chain(again).collect(),
-        ..Finding::of(Code::ConversionBroken, named(backend))
+        ..Finding::of(Code::ConversionBroken, backend.to_string())
     }
 }
 
@@ -393,7 +386,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     let related = hanging_namespaces(case, findings, CONTENT_FAILURE);
     let full = resource.full_name();
     let (behind, remedies) = convert(case, definition.as_slice(), backend.as_ref(), failure);
-    let by = backend.as_ref().map(|backend| format!(" (by {})", named(backend))).unwrap_or_default();
+    let by = backend.as_ref().map(|backend| format!(" (by {})", backend)).unwrap_or_default();
     Finding {
         message: format!("{full} cannot be converted{by}: {failure}{behind}."),
         consequence: format!(
@@ -405,7 +398,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
         objects: definition.into_iter().collect(),
         related,
         remedies,
-        ..Finding::of(Code::ConversionBroken, backend.as_ref().map_or(full, named))
+        ..Finding::of(Code::ConversionBroken, backend.as_ref().map_or(full, Backend::to_string))
     }
 }
 

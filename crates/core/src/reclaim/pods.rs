@@ -29,7 +29,7 @@ pub(super) fn find(scene: &Scene<'_>, found: &mut Found) {
         let soon = When::Pass { from: scene.now, until: scene.now + EVERY, every: EVERY };
         let Some(node) = pod.node.as_deref() else {
             if object.terminating() {
-                let why = "it is terminating, and was never scheduled";
+                let why = "it is Terminating, and was never scheduled";
                 found.goes(*id, Reason::new(Rule::R12_8, CONTROLLER, soon, why));
             }
             continue;
@@ -38,7 +38,7 @@ pub(super) fn find(scene: &Scene<'_>, found: &mut Found) {
             Presence::Present(node) => {
                 let facts = scene.snapshot.facts.node(node).and_then(|facts| facts.kubelet);
                 if object.terminating() && facts == Some(KubeletReport::OutOfService) {
-                    let why = format!("it is terminating on {}, which is out of service", scene.short(node));
+                    let why = format!("it is Terminating on {}, which is out of service", scene.short(node));
                     found.goes(*id, Reason::new(Rule::R12_9, CONTROLLER, soon, why));
                 }
             }

@@ -8,7 +8,6 @@ use crate::{
     model::{
         GapKind, HOLD, ObjectId, Reference, Snapshot, Symbol, UNCANCELLED,
         effects::{add_on, known_finalizer},
-        facts::Backend,
     },
     wording::grouped,
 };
@@ -235,10 +234,7 @@ pub(super) fn definition_without_conversion(snapshot: &Snapshot, gap: usize) -> 
 
 /// The backend of a CRD's conversion webhook, if it was read.
 pub fn converter(snapshot: &Snapshot, definition: ObjectId) -> Option<String> {
-    Some(match snapshot.facts.definition(definition)?.conversion.as_deref()? {
-        Backend::Service { namespace, name, .. } => format!("service {namespace}/{name}"),
-        Backend::Url(url) => url.clone(),
-    })
+    Some(snapshot.facts.definition(definition)?.conversion.as_deref()?.to_string())
 }
 
 /// What has to happen before some objects are deleted.

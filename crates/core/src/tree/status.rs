@@ -109,7 +109,7 @@ impl ObjectStatus {
         let is_over = matches!(word, "Completed" | "Succeeded" | "Complete");
         let lacks = match self.ready.split_once('/').map(|(ready, of)| (ready.parse::<u64>(), of.parse::<u64>())) {
             Some((Ok(ready), Ok(of))) => ready < of,
-            _ => matches!(self.ready.as_str(), "False" | "Unknown"),
+            _ => matches!(self.ready.as_str(), "False" | "Unknown") || matches!(word, "Pending" | "Terminating"),
         };
         match () {
             () if fails => Health::Failing,
@@ -247,7 +247,9 @@ mod tests {
         for status in ["Error", "Init:Error", "ErrImagePull", "ImagePullBackOff", "OOMKilled", "NotReady,Scheduling"] {
             assert_eq!(health("0/1", status), Health::Failing, "{status}");
         }
-        for (ready, status) in [("0/1", "Pending"), ("1/2", "Running"), ("False", ""), ("0/1", "Terminating")] {
+        for (ready, status) in
+            [("0/1", "Pending"), ("1/2", "Running"), ("False", ""), ("0/1", "Terminating"), ("", "Pending")]
+        {
             assert_eq!(health(ready, status), Health::NotReady, "{ready} {status}");
         }
         for (ready, status) in [("0/1", "Completed"), ("1/1", "Running"), ("0/0", ""), ("True", ""), ("", "Ready")] {

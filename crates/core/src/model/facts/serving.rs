@@ -1,6 +1,6 @@
 //! Facts about what is served, and by which backend: namespaces, CustomResourceDefinitions, APIServices.
 
-use std::{collections::BTreeMap, net::IpAddr, num::NonZeroU32};
+use std::{collections::BTreeMap, fmt, net::IpAddr, num::NonZeroU32};
 
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +127,16 @@ pub enum Backend {
     },
     /// The scheme and host of an external URL.
     Url(String),
+}
+
+/// As objects are named in text.
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Backend::Service { namespace, name, .. } => write!(f, "Service/{name} -n {namespace}"),
+            Backend::Url(url) => f.write_str(url),
+        }
+    }
 }
 
 impl Backend {

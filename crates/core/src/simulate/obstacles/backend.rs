@@ -19,10 +19,10 @@ const EXTERNAL: &str = "ExternalName";
 /// Why an API doesn't answer, by the condition of its APIService: a clause that names its Service.
 pub(super) fn why_unavailable(facts: &ApiServiceFacts) -> String {
     let message = facts.message.trim_end_matches('.');
-    match facts.service.as_ref().and_then(Backend::service) {
+    match &facts.service {
         // `available_controller.go: sync`.
         Some(_) if facts.reason == "ServiceNotFound" => Lack::Service.describe(facts.service.as_ref()),
-        Some((namespace, name)) => format!("{message} (its service is {namespace}/{name})"),
+        Some(backend) => format!("{message} ({backend})"),
         None => message.to_owned(),
     }
 }

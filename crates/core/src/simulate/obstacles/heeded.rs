@@ -210,17 +210,16 @@ pub enum Lack {
 impl Lack {
     /// The same as a clause about a backend.
     pub(crate) fn describe(self, backend: Option<&Backend>) -> String {
-        let service = backend.and_then(Backend::service);
-        let service = service.map(|(namespace, name)| format!("{namespace}/{name}")).unwrap_or_default();
+        let service = backend.map_or("its service".to_owned(), Backend::to_string);
         match self {
-            Lack::Service => format!("its service {service} does not exist"),
+            Lack::Service => format!("{service} does not exist"),
             Lack::Port => {
                 let port = backend.and_then(Backend::port).map(|port| format!(" {port}")).unwrap_or_default();
-                format!("its service {service} has no port{port}")
+                format!("{service} has no port{port}")
             }
-            Lack::Endpoint => format!("its service {service} has no endpoint that is ready"),
+            Lack::Endpoint => format!("{service} has no endpoint that is ready"),
             Lack::ClusterIp => format!(
-                "its service {service} is headless, and only an API server with --enable-aggregator-routing can call \
+                "{service} is headless, and only an API server with --enable-aggregator-routing can call \
                  that"
             ),
         }
