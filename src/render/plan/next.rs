@@ -432,8 +432,8 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
         told.push(same);
         let runs = if stays { "has what it needs" } else { "runs" };
         if let Some(start) = idle.and_then(|workload| commands.scale_up(workload)) {
-            said.extend(before_start(view, objects[0]));
-            said.extend([Said::from(format!("start {controller} first:")), Said::command(start)]);
+            let start = [Said::from(format!("start {controller} first:")), Said::command(start)];
+            add_new(&mut said, before_start(view, objects[0]).into_iter().chain(start).collect());
         }
         objects.dedup();
         let words = objects.iter().take(IN_A_COMMAND).map(|object| kubectl_name(view, *object));
@@ -527,7 +527,7 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
                     let waits =
                         !outcome.waits_for.is_empty() || outcome.held_by.iter().any(|holder| holder.is_kubelet());
                     let controller = view.plan.controllers.get(outcome.object, *holder);
-                    said.extend(start_controller(view, outcome.object, *holder, controller, waits, again));
+                    add_new(&mut said, start_controller(view, outcome.object, *holder, controller, waits, again));
                 }
                 BlockedBy::Kubelet(kubelet) => said.push(no_kubelet(&object, *kubelet)),
                 BlockedBy::Unreadable(_) if what.contains('/') => {
@@ -572,10 +572,21 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
         if new && texts(&said) < NAMED_CAUSES {
             known.push(holder.name(view.snapshot));
             let controller = view.plan.then.as_ref().and_then(|then| then.controllers.get(object, holder));
-            said.extend(start_controller(view, object, holder, controller, false, again));
+            add_new(&mut said, start_controller(view, object, holder, controller, false, again));
         }
     }
     said
+}
+
+/// Adds steps; not those that end with a command that is there already.
+fn add_new(said: &mut Vec<Said>, steps: Vec<Said>) {
+    let is_there = |command: &Said| match command {
+        Said::Command(line) => said.iter().any(|said| matches!(said, Said::Command(other) if other == line)),
+        _ => false,
+    };
+    if !steps.last().is_some_and(is_there) {
+        said.extend(steps);
+    }
 }
 
 /// How many things are said to do.
@@ -639,9 +650,18 @@ fn start_controller(
         return Vec::new();
     }
     let away = controller.filter(|controller| controller.is_away());
-    let told = away.and_then(|controller| controller.told(view.snapshot));
     let commands = view.commands();
-    let scale = away.and_then(|controller| controller.idle).and_then(|workload| commands.scale_up(workload));
+    if let Some(workload) = away.and_then(|controller| controller.failing.first().copied()) {
+        let workload_name = view.name_below(workload, object);
+        let text =
+            format!("see why {workload_name} has no ready pod: it removes {what} from {named}; then {again} again:");
+        let look = commands.about("describe", workload);
+        return [Said::from(text)].into_iter().chain(look.as_ref().map(Said::command)).collect();
+    }
+    let idle = away.filter(|controller| controller.idle.is_some());
+    let scale = idle.and_then(|controller| commands.scale_up(controller.idle?));
+    let started = idle.and_then(|controller| controller.told(view.snapshot));
+    let told = started.or_else(|| controller.and_then(|controller| controller.to_install(view.snapshot)));
     let perhaps = controller.filter(|controller| !controller.is_away()).and_then(|it| it.may_be.first().copied());
     if let (Some(workload), None) = (perhaps, &told) {
         let workload_name = view.name_below(workload, object);
@@ -651,7 +671,7 @@ fn start_controller(
     let text = match (told, &scale) {
         (Some(told), Some(_)) => format!("start {told}, which removes {what} from {named}, then {again} again:"),
         (Some(told), None) => {
-            format!("install or start {told} again, which removes {what} from {named}, then {again} again")
+            format!("install or repair {told}, which removes {what} from {named}, then {again} again")
         }
         (None, _) => format!("check that the controller of {what} runs, then {again} again"),
     };

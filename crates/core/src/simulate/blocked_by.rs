@@ -78,6 +78,7 @@ impl BlockedBy {
                 let evidence = controllers.get(object, self).and_then(|controller| match &controller.liveness {
                     Liveness::Away(words) | Liveness::Unknown(words) => Some(words.clone()),
                     Liveness::Unread(words) if controller.name.is_some() => Some(words.clone()),
+                    Liveness::Nobody(_) if controller.to_install(snapshot).is_some() => Some(controller.story()),
                     Liveness::Alive(_) if controller.runs() => Some(format!("{} runs", controller.told(snapshot)?)),
                     _ => None,
                 });

@@ -366,8 +366,7 @@ fn controller_in_the_end(
         controller = controller.in_leaving_namespace(snapshot.text(finalizer), false);
     }
     // Whether it was being deleted before, or its namespace was.
-    let was_leaving =
-        |id: &ObjectId| snapshot.object(*id).terminating() || world.context.leaving_namespace_of(*id).is_some();
+    let was_leaving = |id: &ObjectId| world.context.is_leaving(*id);
     let goes = |id: &ObjectId| was_leaving(id) || world.stored(*id).is_none_or(|stored| stored.terminating);
     // A namesake that does not run is no substitute.
     let is_known = !controller.running.is_empty();

@@ -228,6 +228,11 @@ impl<'a> SimContext<'a> {
         self.snapshot.object(namespace).terminating().then_some(namespace)
     }
 
+    /// Whether an object is being deleted, or its Namespace is: then no pod of a workload starts any more.
+    pub(crate) fn is_leaving(&self, object: ObjectId) -> bool {
+        self.snapshot.object(object).terminating() || self.leaving_namespace_of(object).is_some()
+    }
+
     /// The Namespace and the CustomResourceDefinition of an object: their controllers delete it with them.
     pub fn above(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> {
         let found = self.snapshot.object(object);

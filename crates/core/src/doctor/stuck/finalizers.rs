@@ -455,14 +455,8 @@ fn stays(objects: &[ObjectId]) -> &'static str {
 /// The controllers without a workload that a remedy could start: they are to be installed.
 fn to_install(case: &Case<'_>, holds: &[Hold]) -> Option<String> {
     let by_manager = |(finalizer, _): &&Hold| case.lacks_manager_for([*finalizer]).is_some();
-    let is_gone = |controller: &FinalizerController| match controller.liveness {
-        Liveness::Away(_) => controller.idle.is_none(),
-        // A program has added it, and nothing is called like that. Kubernetes' own programs need no workload.
-        Liveness::Nobody(_) => controller.manager.as_ref().is_some_and(|manager| !manager.starts_with("kube")),
-        _ => false,
-    };
-    let gone = holds.iter().filter(|hold| is_gone(&hold.1) && hold.1.refused.is_none() && !by_manager(hold));
-    let gone: BTreeSet<String> = gone.filter_map(|(_, controller)| controller.told(case.snapshot())).collect();
+    let gone = holds.iter().filter(|hold| hold.1.refused.is_none() && !by_manager(hold));
+    let gone: BTreeSet<String> = gone.filter_map(|(_, controller)| controller.to_install(case.snapshot())).collect();
     (!gone.is_empty()).then(|| Vec::from_iter(gone).join(" and "))
 }
 
@@ -834,7 +828,8 @@ fn give(case: &Case<'_>, lack: &Lack, object: ObjectId, start: Step) -> Option<R
         }
         Lack::Pods { workload, idle: true, .. } => {
             let what = format!("start {}, if that is its controller", named(*workload));
-            start.by(what, commands.scale_up(*workload)).deciding(true)
+            let scale = commands.scale_up(*workload).filter(|_| !case.stage.is_leaving(*workload));
+            start.by(what, scale).deciding(true)
         }
         Lack::Pods { workload, .. } => {
             let what = format!("see why {} has no ready pod", named(*workload));

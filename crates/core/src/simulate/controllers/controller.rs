@@ -166,6 +166,20 @@ impl FinalizerController {
         workload.or_else(|| self.name.map(str::to_owned)).or(manager)
     }
 
+    /// What is to be installed, or repaired: it is gone, and no workload that is scaled to 0 is it.
+    pub fn to_install(&self, snapshot: &Snapshot) -> Option<String> {
+        match self.liveness {
+            Liveness::Away(_) if self.idle.is_none() => {
+                Some(self.told(snapshot).unwrap_or_else(|| "its controller".to_owned()))
+            }
+            // A program has added it, and nothing is called like that. Kubernetes' own programs need no workload.
+            Liveness::Nobody(_) if self.manager.as_ref().is_some_and(|manager| !manager.starts_with("kube")) => {
+                self.told(snapshot)
+            }
+            _ => None,
+        }
+    }
+
     /// Who added the finalizer, and the evidence.
     pub fn story(&self) -> String {
         let evidence = self.liveness.evidence();

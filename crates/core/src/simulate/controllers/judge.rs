@@ -255,7 +255,7 @@ fn gather_workloads(context: &SimContext<'_>, scoped: &Scoped, evidence: &mut Ev
                 evidence.alive.push(words);
             }
             (Readiness::Idle(words), _) => {
-                evidence.idle = evidence.idle.or(Some(workload));
+                evidence.idle = evidence.idle.filter(|idle| !context.is_leaving(*idle)).or(Some(workload));
                 evidence.away.push(words);
             }
             (Readiness::Failing(words), _) => {

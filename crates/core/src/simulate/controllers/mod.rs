@@ -102,10 +102,16 @@ pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question
 
 /// The same controller where all of its workloads are being deleted, or their namespaces.
 fn leaving(context: &SimContext<'_>, controller: Arc<FinalizerController>) -> Arc<FinalizerController> {
-    let goes =
-        |id: &ObjectId| context.snapshot.object(*id).terminating() || context.leaving_namespace_of(*id).is_some();
     let running = controller.running.clone();
-    if running.is_empty() || !running.iter().all(goes) {
+    let mut workloads = running.iter().chain(&controller.idle).chain(&controller.failing).copied().peekable();
+    if workloads.peek().is_none() || !workloads.all(|id| context.is_leaving(id)) {
+        return controller;
+    }
+    if let Liveness::Away(words) = &controller.liveness {
+        let liveness = Liveness::Away(format!("{words}, and is being deleted: no pod of it starts any more"));
+        return Arc::new(FinalizerController { liveness, idle: None, failing: Vec::new(), ..(*controller).clone() });
+    }
+    if running.is_empty() {
         return controller;
     }
     let lacks = [vec![Lack::Workloads(running)], controller.lacks.clone()].concat();

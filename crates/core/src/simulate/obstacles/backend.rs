@@ -55,7 +55,7 @@ pub(crate) fn behind(
     };
     let workloads = workloads.into_iter();
     let mut away = workloads.filter_map(|(workload, readiness)| match readiness {
-        Readiness::Idle(words) => Some((words, Some(workload))),
+        Readiness::Idle(words) => Some((words, Some(workload).filter(|id| !context.is_leaving(*id)))),
         Readiness::Failing(words) | Readiness::Starting(words) => Some((words, None)),
         Readiness::Ready(_) | Readiness::Unread(_) => None,
     });
