@@ -240,8 +240,8 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
 
     /// An object that didn't change in the simulation, but might.
     fn undecided(&self, object: ObjectId, why: Uncertainty) -> Option<Outcome> {
-        let goes_on =
-            self.world.going_on.contains(&object) && self.world.stored(object).is_some_and(|stored| stored.terminating);
+        let is_known = self.world.going_on.contains(&object) || self.blockers.own_state(object) == Some(State::Unknown);
+        let goes_on = is_known && self.world.stored(object).is_some_and(|stored| stored.terminating);
         let context = self.world.context;
         let outcome = || match goes_on {
             true => unfinished_outcome(context, object, &self.blockers),

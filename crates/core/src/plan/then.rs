@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     groups::Groups,
     model::ObjectId,
-    simulate::{Finished, Request, SimContext, State},
+    simulate::{Cause, Finished, Request, SimContext, State},
     wording::each_once,
 };
 
@@ -65,6 +65,16 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     if second.finished.is_empty() && !is_prevented {
         return;
     }
+    let first: FxHashMap<ObjectId, &Outcome> =
+        plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect();
+    // What goes anyway is told of only if this delete changes it before, or may, and with what follows that.
+    let is_told = |outcome: &Outcome| {
+        let above = outcome.because.as_ref().filter(|cause| cause.follows()).and_then(Cause::above);
+        [Some(outcome.object), above].into_iter().flatten().any(|object| first.contains_key(&object))
+    };
+    let (told, anyway) = std::mem::take(&mut second.anyway).into_iter().partition(is_told);
+    second.anyway = anyway;
+    second.outcomes.extend::<Vec<Outcome>>(told);
     add_side_effects(context, &mut second);
     if is_prevented {
         go_on_without_obstacles(context, plan, &mut second);
@@ -83,19 +93,14 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
             None => plan.obstacles.push(obstacle),
         }
     }
-    let first: FxHashMap<ObjectId, &Outcome> =
-        plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect();
     let differs = |outcome: &Outcome| first.get(&outcome.object).is_none_or(|known| !has_the_same_ends(known, outcome));
-    // What goes anyway is told of only if this delete changes it before.
-    let is_told = |outcome: &Outcome| first.contains_key(&outcome.object);
     // What ends what hangs without this delete isn't told of it.
     let spared = plan.outcomes.iter().filter(|outcome| outcome.is_spared()).map(|outcome| outcome.object);
     let spared: FxHashSet<ObjectId> = spared.collect();
     second.effects.retain(|effect| !spared.contains(&effect.object));
     let is_due = |finished: &Finished| concerned.contains(&finished.object) && !spared.contains(&finished.object);
     let once: Vec<Finished> = second.finished.into_iter().filter(is_due).collect();
-    let anyway = second.anyway.into_iter().filter(is_told);
-    let outcomes = second.outcomes.into_iter().chain(anyway).filter(differs);
+    let outcomes = second.outcomes.into_iter().filter(differs);
     let outcomes: Vec<Outcome> = outcomes.filter(|outcome| !spared.contains(&outcome.object)).collect();
     if outcomes.is_empty() && (plan.outcomes.is_empty() || once.is_empty()) {
         return;
@@ -110,7 +115,11 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     plan.effects_later = without(std::mem::take(&mut plan.effects_later), &effects);
     plan.effects_later.splice(..0, effects.iter().cloned());
     plan.then = Some(Box::new(Then { once, outcomes, effects, controllers: second.controllers }));
-    plan.summary.later = plan.later().count();
+    let is_going = |outcome: &&Outcome| outcome.removed_in_some_order() || outcome.state.is_some();
+    let going = plan.outcomes.iter().filter(is_going).chain(&plan.stays).map(|outcome| outcome.object);
+    let going: FxHashSet<ObjectId> = going.collect();
+    let second = plan.then.iter().flat_map(|then| &then.outcomes).filter(|outcome| outcome.may_be_removed());
+    plan.summary.later = second.filter(|outcome| !going.contains(&outcome.object)).count();
     plan.summary.stuck_later = plan.once_later().filter(|finished| finished.state == State::Stuck).count();
 }
 
