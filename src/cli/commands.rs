@@ -91,18 +91,19 @@ const OF_OPTIONS: &str = "options";
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Look", &["tree", "explain", "doctor", "watch", "tui", "reclaim"]),
     ("Delete", &["plan", "delete", "cancel", "archive", "restore"]),
-    ("Without a collector", &["sweep"]),
+    // Where no collector runs.
+    ("Sweep", &["sweep"]),
     ("More", &["resources", "snapshot", "completion", "version"]),
 ];
 
 /// The help of all commands: what each does, by what people do with them.
 fn list_of_commands(root: &clap::Command) -> String {
-    let mut list = String::from("{about-with-newline}{usage-heading} {usage}\n\n");
+    let mut list = String::from("{about-with-newline}{usage-heading} {usage}\n");
     for (group, names) in GROUPS {
-        list += &format!("{group}:\n");
-        for command in names.iter().filter_map(|name| root.find_subcommand(name)) {
+        for (index, command) in names.iter().filter_map(|name| root.find_subcommand(name)).enumerate() {
+            let group = if index == 0 { group } else { "" };
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-            list += &format!("  {:<11} {about}\n", command.get_name());
+            list += &format!("  {group:<7}{:<12}{about}\n", command.get_name());
         }
     }
     list + "\nOptions:\n{options}\n\nTry: kubectl gc plan namespace/NAME   (reads only)\n{after-help}"

@@ -61,7 +61,7 @@ fn webhooks_of_one_service_are_one_finding() {
             "1 error: webhook-unreachable",
             "The API server must call the webhooks configmaps.wh0.dev, configmaps.wh1.dev, configmaps.wh2.dev and 1 \
              more before it deletes configmaps, and the webhooks pods.wh0.dev",
-            "before it creates pods; their service vault/gone does not exist.",
+            "before it creates pods; Service/gone -n vault does not exist.",
             "no pod is made in place of one that is gone",
             "No client can delete configmaps, including the collector",
             "while the webhooks are unreachable",

@@ -448,7 +448,7 @@ fn shapes_of_dumps() {
 fn a_crd_that_the_api_server_tries_to_delete_again_and_again() {
     for command in ["doctor", "doctor crd/crates.odd.test", "explain crd/crates.odd.test"] {
         let ran = on("tries-again.yaml", &format!("{command} --assume-complete"));
-        says(&ran, &["conversion-broken", "service nowhere/gone"]);
+        says(&ran, &["conversion-broken", "Service/gone -n nowhere"]);
         says_not(&ran, &["Nothing else keeps it", "nothing blocks"]);
     }
     // Whatever was deleted in vain proves that nothing had to be converted.
@@ -518,7 +518,7 @@ fn a_webhook_is_known_by_what_the_api_server_says_of_it() {
         &ran,
         &[
             "webhook-unreachable: ValidatingWebhookConfiguration/disk-validator",
-            "service disks/disk-webhook does not exist",
+            "Service/disk-webhook -n disks does not exist",
         ],
     );
     let said = flat(&ran);
