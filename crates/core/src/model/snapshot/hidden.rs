@@ -216,6 +216,7 @@ impl Snapshot {
         }
         missing.retain(|(kind, namespace)| !self.is_in_dump(*kind, *namespace));
         missing.extend(self.selected_away(objects));
+        missing.extend(self.pods_elsewhere(objects));
         let mut missing: Vec<(ResourceId, Symbol)> = missing.into_iter().collect();
         let holds_data =
             |kind: ResourceId| HOLD_DATA.iter().position(|plural| *plural == self.resources.get(kind).full_name());
@@ -240,7 +241,7 @@ impl Snapshot {
 
     /// What an object says that it has, or what is about it without an owner reference: the claims of a StatefulSet, or
     /// of a pod's ephemeral volumes; the volume of a claim, and the pods that may use it; the claim of a volume; the
-    /// pods of a Node; the token Secrets of a ServiceAccount.
+    /// token Secrets of a ServiceAccount.
     fn named_by(&self, id: ObjectId) -> Vec<(ResourceId, Symbol)> {
         let object = self.object(id);
         let resource = self.resources.get(object.resource);
@@ -267,11 +268,18 @@ impl Snapshot {
                 let namespace = namespace.map(|namespace| self.strings.find(namespace).unwrap_or(Symbol::EMPTY));
                 namespace.and_then(|namespace| core("PersistentVolumeClaim", namespace))
             }
-            (_, "Node") if resource.group.is_empty() => core("Pod", Symbol::EMPTY),
             (_, "ServiceAccount") if resource.group.is_empty() => core("Secret", object.namespace),
             _ => None,
         };
         one.into_iter().collect()
+    }
+
+    /// The kind of pods, if one of these is a Node, whose pods are in any namespace, and not those of all were read.
+    fn pods_elsewhere(&self, objects: &[ObjectId]) -> Option<(ResourceId, Symbol)> {
+        let nodes = self.resources.by_group_kind("", "Node")?;
+        let pods = self.resources.by_group_kind("", "Pod")?;
+        let is_node = |id: &ObjectId| self.object(*id).resource == nodes;
+        (!self.covers(pods, None) && objects.iter().any(is_node)).then_some((pods, Symbol::EMPTY))
     }
 
     /// What ready workloads, CronJobs with an active Job, and Services must own, and do not in this dump, although it
