@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{
-    Coordinate, Fact, Gap, ListRecord, ObjectId, Origin, Presence, Resource, ResourceId, Symbol, is_built_in_group,
+    Coordinate, Fact, Gap, ListRecord, ObjectId, Origin, Resource, ResourceId, Symbol, is_built_in_group,
     made::{GroupKind, MADE_BY_CONTROLLERS},
 };
 
@@ -323,19 +323,44 @@ impl Snapshot {
 
     /// The kind of claims, if a StatefulSet with so many ready pods has fewer claims of a template here.
     fn claims_selected_away(&self, set: ObjectId, ready: i64) -> Option<ResourceId> {
-        let claims = self.resources.by_group_kind("", "PersistentVolumeClaim")?;
-        let (object, facts) = (self.object(set), self.facts.workload(set)?);
+        let facts = self.facts.workload(set)?;
+        let ordinals = facts.wanted.unwrap_or(0).max(ready).min(MOST_ORDINALS);
+        let away = |template: &String| self.claims_not_here(set, template, ordinals).len();
+        let is_away = |away: usize| i64::try_from(away).is_ok_and(|away| ordinals - away < ready.min(MOST_ORDINALS));
+        let is_away = facts.claims.as_ref()?.names.iter().map(away).any(is_away);
+        is_away.then(|| self.resources.by_group_kind("", "PersistentVolumeClaim")).flatten()
+    }
+
+    /// The claims of a StatefulSet, by their names, that its pods have and that could not be read, though they go with
+    /// it (`whenDeleted: Delete`).
+    pub(crate) fn unread_claims(&self, set: ObjectId) -> Vec<String> {
+        let pair = self.facts.workload(set).and_then(|facts| Some((facts, facts.claims.as_ref()?)));
+        let claims = self.resources.by_group_kind("", "PersistentVolumeClaim");
+        let (Some((facts, of_set)), Some(claims)) = (pair.filter(|(_, of_set)| of_set.deleted), claims) else {
+            return Vec::new();
+        };
+        // What some claims of a namespace are in a dump for may be all claims, but for those of ready pods.
+        let is_read = self.covers(claims, Some(self.object(set).namespace));
+        let ordinals = match is_read && !self.may_be_part() {
+            true => 0,
+            false if is_read => facts.ready,
+            false => facts.wanted.unwrap_or(0).max(facts.ready),
+        };
+        let ordinals = ordinals.min(MOST_ORDINALS);
+        of_set.names.iter().flat_map(|template| self.claims_not_here(set, template, ordinals)).collect()
+    }
+
+    /// The claims of a template that are not here, of the first so many pods of a StatefulSet.
+    fn claims_not_here(&self, set: ObjectId, template: &str, ordinals: i64) -> Vec<String> {
+        let object = self.object(set);
         let (namespace, name) = (self.text(object.namespace), self.text(object.name));
-        let is_here = |template: &str, ordinal: i64| {
-            let named = format!("{template}-{name}-{ordinal}");
-            matches!(self.look_up_named(claims, namespace, &named), Presence::Present(_))
+        let first = self.facts.workload(set).map_or(0, |facts| facts.first_ordinal);
+        let claims = self.resources.by_group_kind("", "PersistentVolumeClaim");
+        let is_here = |named: &String| {
+            claims.is_some_and(|claims| self.look_up_named(claims, namespace, named).object().is_some())
         };
-        let ordinals = 0..facts.wanted.unwrap_or(0).max(ready).min(MOST_ORDINALS);
-        let is_away = |template: &String| {
-            let here = ordinals.clone().filter(|ordinal| is_here(template, *ordinal)).count();
-            i64::try_from(here).is_ok_and(|here| here < ready.min(MOST_ORDINALS))
-        };
-        facts.claims.as_ref()?.names.iter().any(is_away).then_some(claims)
+        let all = (0..ordinals).map(|ordinal| format!("{template}-{name}-{}", first.saturating_add(ordinal)));
+        all.filter(|named| !is_here(named)).collect()
     }
 
     /// The kinds that objects of this kind usually own, and what those own that a dump doesn't contain.

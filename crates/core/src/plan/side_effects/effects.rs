@@ -49,6 +49,7 @@ impl SideEffects<'_, '_> {
             }
             self.mark_unsure(outcome, first);
         }
+        self.unread_claims(plan);
         self.left_running(plan);
         // What was Terminating before and stays so goes, too: nothing takes back a delete.
         if plan.request.start == Start::AtRest {

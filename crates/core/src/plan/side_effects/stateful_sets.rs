@@ -6,28 +6,51 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::{ObjectId, Symbol},
+    model::{ObjectId, Symbol, effects::EffectKind},
     plan::{
         outcome::{Outcome, Plan},
         reaction::ClaimsOfSet,
     },
+    server::Propagation,
     simulate::{SimContext, State, recreators::Survival},
+    wording::{count, some_of},
 };
 
 use super::{SideEffects, claims::RETAIN, effects::is_foreign};
 
+/// At most so many claims are named that could not be read.
+const NAMED: usize = 4;
+
 impl SideEffects<'_, '_> {
     /// The claims of every StatefulSet that the plan deletes, or may delete. A StatefulSet without claims has no entry.
     pub(super) fn claims_of_sets(&mut self, plan: &Plan) -> Vec<ClaimsOfSet> {
+        let claims: Vec<ClaimsOfSet> = self.sets_of(plan).into_iter().map(|set| self.claims_of(set)).collect();
+        claims.into_iter().filter(|of| !of.is_empty() || of.deletes.is_none() && self.may_have_claims(of.set)).collect()
+    }
+
+    /// The StatefulSets that the plan deletes, or may delete.
+    fn sets_of(&self, plan: &Plan) -> Vec<ObjectId> {
         let (Some(sets), Some(_)) = (self.context.built_in.stateful_sets, self.context.built_in.claims) else {
             return Vec::new();
         };
         let is_set = |outcome: &&Outcome| {
             outcome.removed_in_some_order() && self.context.snapshot.object(outcome.object).resource == sets
         };
-        let sets: Vec<ObjectId> = plan.outcomes.iter().filter(is_set).map(|outcome| outcome.object).collect();
-        let claims: Vec<ClaimsOfSet> = sets.into_iter().map(|set| self.claims_of(set)).collect();
-        claims.into_iter().filter(|of| !of.is_empty() || of.deletes.is_none() && self.may_have_claims(of.set)).collect()
+        plan.outcomes.iter().filter(is_set).map(|outcome| outcome.object).collect()
+    }
+
+    /// Says by their names which claims go with StatefulSets, though they could not be read.
+    pub(super) fn unread_claims(&mut self, plan: &Plan) {
+        for set in self.sets_of(plan) {
+            let frees = plan.request.propagation == Propagation::Orphan && plan.request.targets.contains(&set);
+            let claims = self.context.snapshot.unread_claims(set);
+            if !frees && !claims.is_empty() {
+                let goes = count(claims.len(), "claim that was not read goes", "claims that were not read go");
+                let named = some_of(&claims, NAMED);
+                let message = format!("{goes} with it (whenDeleted Delete), and may lose data: {named}");
+                self.add_unread(set, EffectKind::DataLost, message, None);
+            }
+        }
     }
 
     /// Whether the namespace of a StatefulSet may contain a claim with an ordinal.
