@@ -212,7 +212,7 @@ pub struct Remedy {
 }
 
 /// How it is said that a remedy comes before all others.
-pub(super) const FIRST: &str = "first ";
+const FIRST: &str = "first ";
 
 impl Step {
     /// Whether it does something without the remedies that follow it.
@@ -252,6 +252,11 @@ impl Remedy {
     pub(super) fn before_others(self) -> Self {
         let what = self.what.strip_prefix(FIRST).unwrap_or(&self.what);
         Remedy { what: format!("{FIRST}{what}"), step: self.step.min(Step::First), ..self }
+    }
+
+    /// Lets another come before it.
+    pub(super) fn follow(&mut self) {
+        self.what = self.what.strip_prefix(FIRST).unwrap_or(&self.what).to_owned();
     }
 }
 

@@ -48,7 +48,10 @@ pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding]) {
         finding.irreversible.extend(told.map(|told| told.trim_start().to_owned()));
         let known: BTreeSet<ObjectId> = finding.named().collect();
         finding.related.extend(losses.objects.difference(&known));
-        finding.remedies.splice(..0, losses.keep(case));
+        if let Some(keep) = losses.keep(case) {
+            finding.remedies.iter_mut().take(1).for_each(Remedy::follow);
+            finding.remedies.insert(0, keep);
+        }
     }
 }
 

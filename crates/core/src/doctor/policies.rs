@@ -1,6 +1,7 @@
 //! Admission policies that refuse whatever they match, and so prevent what the collector or the namespace controller
 //! must do. Such a policy is no problem until then.
 
+use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
 use crate::{
@@ -15,7 +16,7 @@ use super::{
     case::{Case, FindingsBuilder, sorted},
     causes::writes,
     code::Code,
-    finding::{FIRST, Finding, Remedy, Step},
+    finding::{Finding, Remedy, Step},
 };
 
 /// Finds policies that refuse pending writes of the collector, or deletes in a terminating namespace.
@@ -126,6 +127,7 @@ pub fn way_past(lacks_parameters: bool) -> (&'static str, Value) {
 /// some, what lets them pass comes right before the first of these: others may heal without that.
 pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding]) {
     let policies = bound_policies(case.stage);
+    let held = if policies.is_empty() { FxHashSet::default() } else { case.held_by_controllers().collect() };
     for finding in findings.iter_mut().filter(|finding| !policies.is_empty() && finding.code != Code::PolicyRefuses) {
         let mut first: Vec<(usize, Remedy)> = Vec::new();
         let mut asked: Vec<ObjectId> = Vec::new();
@@ -147,7 +149,16 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding]) {
                 let which = if writing.all(|remedy| refused(remedy).is_some()) { "the" } else { "some of the" };
                 finding.consequence.push_str(&format!(" {name} refuses {which} remedies below ({}).", why.why()));
                 let pass = let_pass(case, policy, judged);
-                first.push((place, pass.before_others()));
+                // Whoever else should remove its finalizer may not, either.
+                let is_refused = |id: &&ObjectId| {
+                    let is_judged = held.contains(id) && judges((**id, Operation::Update)) == Called::Yes;
+                    is_judged && policy.refuses(case.stage, **id, |_| true).is_some()
+                };
+                let mends = finding.remedies.iter().position(|remedy| remedy.step > Step::First);
+                first.push(match finding.objects.iter().find(is_refused).and(mends) {
+                    Some(mends) if mends > 0 && mends < place => (mends, Remedy { step: Step::First, ..pass }),
+                    mends => (mends.unwrap_or(place).min(place), pass.before_others()),
+                });
             } else {
                 asked.push(policy.policy);
             }
@@ -169,8 +180,7 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding]) {
         }
         first.sort_by_key(|(place, _)| *place);
         for (place, remedy) in first.into_iter().rev() {
-            let next = &mut finding.remedies[place].what;
-            *next = next.strip_prefix(FIRST).unwrap_or(next).to_owned();
+            finding.remedies[place].follow();
             finding.remedies.insert(place, remedy);
         }
     }
