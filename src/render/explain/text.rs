@@ -595,9 +595,6 @@ fn next(explanation: &Explanation, wide: bool) -> Vec<Said> {
     let is_told = match explanation.next.next {
         Next::Nothing(NoAction::OnItsWayOut) => {
             let Some(Follows { message, keep }) = &explanation.next.follows else { return Vec::new() };
-            // Such a finding says by itself how to keep them.
-            let is_armed = |finding: &Finding| finding.code == Code::ArmedDeletion;
-            let keep = keep.as_ref().filter(|_| !explanation.findings.iter().any(is_armed));
             let keep = keep.iter().flat_map(|(keep, again)| [Said::from(keep.clone()), Said::command(again)]);
             return std::iter::once(Said::from(message.clone())).chain(keep).collect();
         }

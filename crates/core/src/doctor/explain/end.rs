@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use serde::{Serialize, Serializer};
 
 use crate::{
-    doctor::losses::Losses,
+    doctor::{case::sorted, losses::Losses},
     groups::Groups,
     model::ObjectId,
     plan::{Because, OutcomeKind, because},
@@ -172,7 +172,8 @@ impl Explainer<'_, '_> {
         let released = if self.case.snapshot().object(object).terminating() {
             self.case.released_with(&[object])
         } else {
-            [vec![object], self.case.goes_below(&[object])].concat()
+            let below = [self.case.goes_below(&[object]), self.case.goes_below_later(&[object])];
+            sorted(std::iter::once(object).chain(below.concat()))
         };
         Losses::of(self.case, released)
     }

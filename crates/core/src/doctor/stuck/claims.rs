@@ -10,12 +10,15 @@ use crate::{
         case::{Case, FindingsBuilder, sorted},
         losses::keep_volumes,
     },
-    model::{ObjectId, effects::EffectKind},
+    model::{
+        ObjectId,
+        effects::{EffectKind, Severity},
+    },
     plan::effects_of,
     simulate::State,
 };
 
-use super::concern::{Concern, since};
+use super::concern::{Concern, may_be_at_work, since};
 
 /// Claims whose volumes have the same end.
 #[derive(Default)]
@@ -126,7 +129,9 @@ fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding 
     let keep = keep_volumes(case, volumes.iter().copied().filter(|id| lost && commands.holds_data(*id)));
     let first = if lost && keep.is_none() { "copy what you need of the data first; " } else { "" };
     let delete = if pods.len() == 1 { "delete the finished pod" } else { "delete the finished pods" };
+    let young = claims.iter().all(|id| may_be_at_work(case, *id));
     Finding {
+        severity: if young { Severity::Warning } else { Severity::Error },
         message: format!("Terminating{}. {names} {pods_have} {it} until {they_are} deleted.", since(case, &claims)),
         consequence: format!("Nobody is known to delete {those}. {then}."),
         remedies: keep

@@ -24,8 +24,8 @@ pub(super) fn waiting_for(case: &Case<'_>, roots: &[ObjectId]) -> Vec<ObjectId> 
     chain
 }
 
-/// The requested objects, the Terminating owners that go before them, and all that these wait for; `None` means
-/// everything.
+/// The requested objects, the Terminating owners and the Namespace that go before them, and all that these wait for;
+/// `None` means everything.
 pub(super) struct Concern(Option<FxHashSet<ObjectId>>);
 
 impl Concern {
@@ -42,6 +42,7 @@ impl Concern {
         while let Some(id) = above.pop() {
             let owners = case.snapshot().object(id).owners.iter();
             let owners = owners.filter_map(|owner| case.snapshot().by_uid(owner.uid));
+            let owners = owners.chain(case.stage.leaving_namespace_of(id));
             let owners: Vec<ObjectId> = owners.filter(|owner| seen.insert(*owner)).collect();
             let is_leaving = |owner: &&ObjectId| case.snapshot().object(**owner).terminating();
             open.extend(owners.iter().filter(is_leaving).filter(|owner| concern.insert(**owner)));
