@@ -16,6 +16,10 @@ use super::targets::TargetError;
 /// At most this many lines say what is missing.
 const LINES: usize = 100;
 
+/// Said to who may not do something, and may not read all that decides it, either.
+const NOR_READ: &str =
+    "\nNor may you read all that may go with it: --print-role prints every right that this command needs";
+
 /// Why a command failed, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum OperationError {
@@ -41,8 +45,7 @@ pub enum OperationError {
     #[error("the API server refuses to delete {object}: {why}")]
     Refused { object: String, why: &'static str },
     /// The user lacks permissions.
-    #[error("nothing was {done}: you may not {what}{}", if *.may_be_more {
-        "\nNor may you read all that may go with it: --print-role prints every right that this command needs" } else { "" })]
+    #[error("nothing was {done}: you may not {what}{}", if *.may_be_more { NOR_READ } else { "" })]
     Forbidden { done: &'static str, what: String, may_be_more: bool },
     /// `--keep` asks for something impossible: one line for each object.
     #[error("{}", .0.join("\n"))]

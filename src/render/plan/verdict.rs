@@ -351,7 +351,7 @@ fn perhaps_lost(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
     let first = doubts(verdict).next().filter(|first| is_loss(first))?;
     let is_claim = |id: &ObjectId| view.snapshot.resource(*id).kind == "PersistentVolumeClaim";
     let of_data = first.objects.iter().all(|id| view.may_lose_data(*id) && is_claim(id));
-    let short = if of_data { "data may be lost" } else { Uncertainty::Effect.row().short };
+    let short = if of_data { "may lose data" } else { Uncertainty::Effect.row().short };
     let part = Part::new(16, reason_in_words(view, first)).or(5, short).listed();
     (verdict.result == VerdictResult::Unsure || of_data).then_some(part)
 }

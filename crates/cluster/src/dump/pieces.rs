@@ -51,8 +51,8 @@ pub(super) enum End {
 /// How many bytes are read at once.
 const STEP: usize = 64 << 10;
 
-/// The most that one piece, or a text in YAML, may have, in bytes: a million objects in YAML have 600 MiB.
-const LARGEST_PIECE: usize = if cfg!(test) { 1 << 20 } else { 1 << 30 };
+/// The most that one piece, a text in YAML or a snapshot file may have, in bytes: a million objects in YAML have 600 MiB.
+const LARGEST_PIECE: usize = if cfg!(test) { 4 << 20 } else { 2 << 30 };
 
 /// A text that is read piece by piece.
 pub(super) struct Pieces<R> {
@@ -323,9 +323,9 @@ mod tests {
     fn a_piece_has_a_limit() {
         for (begin, rest) in [("", "a: b\n"), ("{\"a\": \"", "b")] {
             let endless = std::iter::repeat(rest).flat_map(str::bytes);
-            let text: Vec<u8> = begin.bytes().chain(endless.take(2 << 20)).collect();
+            let text: Vec<u8> = begin.bytes().chain(endless.take(2 * LARGEST_PIECE)).collect();
             let error = crate::dump::read_bytes(&text, false).unwrap_err().to_string();
-            assert!(error.contains("1Mi of it are no whole object; YAML is held as a whole"), "{error}");
+            assert!(error.contains("4Mi of it are no whole object; YAML is held as a whole"), "{error}");
         }
     }
 
