@@ -428,7 +428,8 @@ fn an_armed_deletion_keeps_its_data_first() {
         says(&on(&objects, line), &["armed-deletion: Locker/held"]);
     }
     assert_eq!(on(&objects, "doctor pvc/gold -n vault").code, 2);
-    says_not(&on(&objects, "explain locker/held -n vault"), &["To keep that, delete"]);
+    let keeps = ["To keep that, delete Locker/held again", "--cascade=orphan"];
+    says(&on(&objects, "explain locker/held -n vault"), &keeps);
     says(&on(&objects, "plan -A"), &["Deployment/locker-controller -n vault", "1 deleted, 1 stuck"]);
     // So does who plans a delete that needs the controller.
     let ran = on(&objects, "plan deploy/locker-controller -n vault");
