@@ -98,7 +98,7 @@ pub enum ProbeError {
         /// Why the object exists, or may exist.
         reason: String,
         /// The plain kubectl command that removes it.
-        command: ShellCommand,
+        command: Box<ShellCommand>,
     },
 }
 
@@ -315,7 +315,13 @@ impl<'c> Throwaway<'c> {
                 kubectl("patch").args(["--type=merge", "-p", r#"{"metadata":{"finalizers":null}}"#]),
             ),
         };
-        ProbeError::Left { namespace: (*namespace).to_owned(), name: name.clone(), found, reason, command }
+        ProbeError::Left {
+            namespace: (*namespace).to_owned(),
+            name: name.clone(),
+            found,
+            reason,
+            command: Box::new(command),
+        }
     }
 }
 
