@@ -35,6 +35,9 @@ const MOST_TARGETS: usize = 5;
 /// At most this many objects are changed or deleted with one command.
 const IN_A_COMMAND: usize = 50;
 
+/// What a proposed whole dump is called.
+const WHOLE_DUMP: &str = "cluster.json.gz";
+
 /// The longest name of a proposed archive, without its ending: file systems allow 255 bytes.
 const LONGEST_NAME: usize = 200;
 
@@ -805,16 +808,22 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said>
     })
 }
 
-/// How to see what decides and can't be judged here: whether the controller manager works; by a dry run, in which the
-/// API server asks them, what webhooks and policies say.
+/// How to see what decides and can't be judged here: whether the controller manager works; what a dump lacks; by a dry
+/// run, in which the API server asks them, what webhooks and policies say.
 fn ask_first(view: &PlanView<'_>) -> Vec<Said> {
     let is_doubtful = |assumption: &Assumption| matches!(assumption, Assumption::ManagerWorks { .. });
     if view.plan.assumptions.iter().any(is_doubtful) {
         let see = view.kubectl.verb("get").args(SEE_MANAGER);
         return vec![Said::from("see first why kube-controller-manager does not do its work:"), Said::command(see)];
     }
+    let is_unsure = view.verdict().result == VerdictResult::Unsure;
+    if is_unsure && view.snapshot.is_dump() && Incomplete::of(view.snapshot, view.plan).matters() {
+        let whole = view.kubectl.plugin("snapshot").args(["-o", WHOLE_DUMP]);
+        let text = "make a whole dump, and plan with it (if this one is whole, with --assume-complete):";
+        return vec![Said::from(text), Said::command(whole)];
+    }
     let is_asked = |assumption: &Assumption| matches!(assumption, Assumption::Admission { .. });
-    let is_open = view.verdict().result == VerdictResult::Unsure && view.plan.assumptions.iter().any(is_asked);
+    let is_open = is_unsure && view.plan.assumptions.iter().any(is_asked);
     let live = matches!(view.snapshot.origin, Origin::Cluster { .. });
     let command = command_about(view, "delete", &view.plan.request.targets).filter(|_| is_open && live);
     let text = "see whether webhooks and policies allow it; nothing is changed:";
