@@ -339,17 +339,23 @@ fn listed(snapshot: &Snapshot, inventory: &Inventory) -> String {
         0 => return format!("{elsewhere}; it names none"),
         number => count(number, "object", "objects"),
     };
-    let is_away = |named: &&InventoryObject| {
-        let resource = snapshot.resources.by_group_kind(&named.group, &named.kind);
-        let found = resource.map(|resource| snapshot.look_up_named(resource, &named.namespace, &named.name));
-        found.is_none_or(|found| found.object().is_none())
+    let found = |named: &InventoryObject| {
+        let resource = snapshot.resources.by_group_kind(&named.group, &named.kind)?;
+        snapshot.look_up_named(resource, &named.namespace, &named.name).object()
     };
+    let is_away = |named: &&InventoryObject| found(named).is_none();
     let is_looked_for = snapshot.may_be_part() && !inventory.elsewhere;
     let away = inventory.objects.iter().filter(is_away).filter(|_| is_looked_for);
     let away: Vec<String> = away.map(|named| format!("{}/{}", named.kind, named.name)).collect();
     let away: Vec<&str> = away.iter().map(String::as_str).collect();
     let away = if away.is_empty() { String::new() } else { format!("; not in the dump: {}", some_of(&away, NAMED)) };
-    format!(": {number}{elsewhere}{away}")
+    let here = inventory.objects.iter().filter_map(found).filter(|_| !inventory.elsewhere);
+    let unlabelled = match here.filter(|id| !inventory.is_labelled(|key| snapshot.label(*id, key))).count() {
+        0 => String::new(),
+        1 => "; 1 of them lacks its labels, and may stay".to_owned(),
+        some => format!("; {some} of them lack its labels, and may stay"),
+    };
+    format!(": {number}{elsewhere}{unlabelled}{away}")
 }
 
 /// Whether a finalizer belongs neither to the collector nor to the API server.
