@@ -194,7 +194,9 @@ fn outside(view: &PlanView<'_>, fold: bool, is_told: impl Fn(&OutsideEffect) -> 
         }
         many => {
             let kinds = plural(view.snapshot.resources.get(*resource), many.len());
-            let named = some_of(many.iter().map(|effect| bare(view, effect.object)), NAMED);
+            let mut names: Vec<String> = many.iter().map(|effect| bare(view, effect.object)).collect();
+            names.sort_unstable();
+            let named = some_of(names, NAMED);
             format!("{} {kinds} ({named}), each: {message}{when}", many.len())
         }
     });

@@ -156,8 +156,10 @@ fn write_kinds(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Wri
     let narrow = options.width.is_some_and(|width| width < NARROW);
     let mut lines: Vec<Line> = kinds.iter().map(|kinds| line_of(view, kinds, narrow)).collect();
     let folds = |kinds: &Vec<Kind<'_>>| kinds.iter().flat_map(Kind::objects).nth(1).is_some();
-    if let Some(last) = kinds.iter().rposition(folds) {
-        lines[last].remark(Tone::Quiet, "-o wide names each");
+    // It stands where names are missing, if anywhere.
+    let leaves_out = |kinds: &Vec<Kind<'_>>| kinds[0].loses_data && kinds[0].objects().count() > NAMED;
+    if let Some(place) = kinds.iter().position(leaves_out).or_else(|| kinds.iter().rposition(folds)) {
+        lines[place].remark(Tone::Quiet, "-o wide names each");
     }
     lines::write_padded(lines, options, out)
 }
@@ -246,7 +248,8 @@ fn line_of(view: &PlanView<'_>, kinds: &[Kind<'_>], narrow: bool) -> Line {
         [kind] => {
             let mut remark = kind.remark.clone();
             if (kind.loses_data || fate == Fate::Stuck) && number > 1 {
-                let names: Vec<&str> = objects().map(|object| view.snapshot.name(object)).collect();
+                let mut names: Vec<&str> = objects().map(|object| view.snapshot.name(object)).collect();
+                names.sort_unstable();
                 let begin = if remark.is_empty() { String::new() } else { format!("{remark}: ") };
                 remark = format!("{begin}{}", some_of(names, NAMED));
             }
