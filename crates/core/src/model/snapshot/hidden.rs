@@ -216,7 +216,7 @@ impl Snapshot {
         }
         missing.retain(|(kind, namespace)| !self.is_in_dump(*kind, *namespace));
         missing.extend(self.selected_away(objects));
-        missing.extend(self.pods_elsewhere(objects));
+        missing.extend(objects.iter().filter_map(|id| self.elsewhere(*id)));
         let mut missing: Vec<(ResourceId, Symbol)> = missing.into_iter().collect();
         let holds_data =
             |kind: ResourceId| HOLD_DATA.iter().position(|plural| *plural == self.resources.get(kind).full_name());
@@ -274,12 +274,21 @@ impl Snapshot {
         one.into_iter().collect()
     }
 
-    /// The kind of pods, if one of these is a Node, whose pods are in any namespace, and not those of all were read.
-    fn pods_elsewhere(&self, objects: &[ObjectId]) -> Option<(ResourceId, Symbol)> {
-        let nodes = self.resources.by_group_kind("", "Node")?;
-        let pods = self.resources.by_group_kind("", "Pod")?;
-        let is_node = |id: &ObjectId| self.object(*id).resource == nodes;
-        (!self.covers(pods, None) && objects.iter().any(is_node)).then_some((pods, Symbol::EMPTY))
+    /// What belongs to a cluster-scoped object and may be in any namespace, if not all of it was read: the pods of a
+    /// Node, the instances of a definition.
+    fn elsewhere(&self, id: ObjectId) -> Option<(ResourceId, Symbol)> {
+        let object = self.object(id);
+        let resource = self.resources.get(object.resource);
+        let kind = match (resource.group.as_str(), resource.kind.as_str()) {
+            ("", "Node") => self.resources.by_group_kind("", "Pod"),
+            ("apiextensions.k8s.io", "CustomResourceDefinition") => {
+                let (plural, group) = self.text(object.name).split_once('.')?;
+                self.resources.by_group_plural(group, plural)
+            }
+            _ => None,
+        };
+        let is_elsewhere = |kind: &ResourceId| self.resources.get(*kind).namespaced && !self.covers(*kind, None);
+        kind.filter(is_elsewhere).map(|kind| (kind, Symbol::EMPTY))
     }
 
     /// What ready workloads, CronJobs with an active Job, and Services must own, and do not in this dump, although it

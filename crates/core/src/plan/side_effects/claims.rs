@@ -298,12 +298,13 @@ impl<'a> SideEffects<'_, 'a> {
     /// A VolumeSnapshot's content is deleted if its deletionPolicy says so.
     pub(super) fn volume_snapshot(&mut self, object: ObjectId) {
         let snapshot = self.context.snapshot;
-        let unread = "its volume could not be read: it may lose its data";
+        let unread = "its VolumeSnapshotContent could not be read: it may lose its data";
         let lost = EffectKind::DataLost;
         let Some(facts) = self.context.fact(object, snapshot.facts.volume_snapshot(object)) else {
             return self.add_unread(object, lost, unread, None);
         };
         let Some(name) = facts.content.as_deref() else { return };
+        let unread = format!("its VolumeSnapshotContent/{name} could not be read: it may lose its data");
         let Some(contents) = self.context.built_in.snapshot_contents else {
             return self.add_unread(object, lost, unread, None);
         };
