@@ -8,6 +8,7 @@ mod radius;
 mod remarks;
 mod rows;
 mod text;
+mod then;
 mod verdict;
 
 pub(super) use effects::{kept_outside, lost, perhaps_lost};

@@ -30,7 +30,8 @@ use super::{
     next::what_next,
     remarks::{held_by, without_usual},
     rows::{Row, outline, rows},
-    verdict::{self, further_doubts, then},
+    then::then,
+    verdict::{self, further_doubts},
 };
 
 /// A plan with up to this many lines is shown in full before its delete: it fits a screen.
