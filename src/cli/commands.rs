@@ -103,7 +103,7 @@ fn list_of_commands(root: &clap::Command) -> String {
         for (index, command) in names.iter().filter_map(|name| root.find_subcommand(name)).enumerate() {
             let group = if index == 0 { group } else { "" };
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-            list += &format!("  {group:<7}{:<12}{about}\n", command.get_name());
+            list += &format!("  {group:<7}{:<11}{about}\n", command.get_name());
         }
     }
     list + "\nOptions:\n{options}\n\nTry: kubectl gc plan namespace/NAME   (reads only)\n{after-help}"

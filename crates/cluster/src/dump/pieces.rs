@@ -51,7 +51,8 @@ pub(super) enum End {
 /// How many bytes are read at once.
 const STEP: usize = 64 << 10;
 
-/// The most that one piece, a text in YAML or a snapshot file may have, in bytes: a million objects in YAML have 600 MiB.
+/// The most that one piece, a text in YAML or a snapshot file may have, in bytes: a million objects in YAML have 600
+/// MiB.
 const LARGEST_PIECE: usize = if cfg!(test) { 4 << 20 } else { 2 << 30 };
 
 /// A text that is read piece by piece.
