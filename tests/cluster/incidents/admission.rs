@@ -80,7 +80,7 @@ pub fn without_a_service() {
     let [owner, below] = family(&trial);
     webhook(&trial, "missing", &trial.namespace, "missing", &["DELETE"]);
     is_asked(&trial, &below, &Method::DELETE);
-    let cause = ["missing.incident.test", &format!("{}/missing", trial.namespace)];
+    let cause = ["missing.incident.test", &format!("Service/missing -n {}", trial.namespace)];
     let incident = incident(&trial, &["widgets/owner", "--propagation=foreground"], &cause);
     Incident { gone: vec![owner, below], ..incident }.play();
 }
@@ -94,7 +94,7 @@ pub fn without_a_ready_endpoint() {
     endpoint(&trial, &elsewhere, "silent", false);
     webhook(&trial, "silent", &elsewhere, "silent", &["DELETE"]);
     is_asked(&trial, &below, &Method::DELETE);
-    let cause = ["silent.incident.test", &format!("{elsewhere}/silent")];
+    let cause = ["silent.incident.test", &format!("Service/silent -n {elsewhere}")];
     let incident = incident(&trial, &["widgets/owner", "--propagation=foreground"], &cause);
     Incident { gone: vec![owner, below], ..incident }.play();
 }

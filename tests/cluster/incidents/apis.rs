@@ -31,7 +31,7 @@ pub fn without_a_service() {
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let trial = Trial::on(&cluster, "doomed", "Background");
     unserved(&cluster, "away");
-    of_namespace(&trial, &trial.namespace, &["v1.away.test", "default/away"]).play();
+    of_namespace(&trial, &trial.namespace, &["v1.away.test", "Service/away -n default"]).play();
 }
 
 /// The Service behind the API is in the very namespace.
@@ -52,7 +52,7 @@ pub fn a_definition_that_cannot_be_converted() {
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let trial = Trial::on(&cluster, "beside", "Background");
     let target = "customresourcedefinitions/jars.odd.test";
-    let incident = incident(&trial, &[target], &["jars.odd.test", "default/nobody"]);
+    let incident = incident(&trial, &[target], &["jars.odd.test", "Service/nobody -n default"]);
     let held = object!("v1 Namespace", {"name": place});
     assert!(cluster.get(&cluster.path_of(&held)).is_some());
     Incident { doctor: vec![target.to_owned()], gone: vec![defined], ..incident }.play();
@@ -63,5 +63,5 @@ pub fn a_namespace_of_it() {
     let (_, place) = unconvertible(&cluster);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let trial = Trial::on(&cluster, "beside", "Background");
-    of_namespace(&trial, &place, &["jars.odd.test", "default/nobody"]).play();
+    of_namespace(&trial, &place, &["jars.odd.test", "Service/nobody -n default"]).play();
 }
