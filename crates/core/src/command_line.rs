@@ -33,12 +33,12 @@ const OPERANDS: &str = "--";
 pub struct ShellCommand {
     parts: Vec<Part>,
     /// What it writes, as far as that is known.
-    writes: Vec<(ObjectId, Write)>,
+    writes: Vec<(ObjectId, WriteKind)>,
 }
 
 /// How a command writes an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Write {
+pub enum WriteKind {
     Change,
     Scale,
     Delete,
@@ -105,13 +105,13 @@ impl ShellCommand {
 
     /// Says what it writes.
     #[must_use]
-    pub(crate) fn writing(mut self, write: Write, objects: impl IntoIterator<Item = ObjectId>) -> Self {
+    pub(crate) fn writing(mut self, write: WriteKind, objects: impl IntoIterator<Item = ObjectId>) -> Self {
         self.writes.extend(objects.into_iter().map(|object| (object, write)));
         self
     }
 
     /// What it writes, as far as that is known.
-    pub(crate) fn writes(&self) -> impl Iterator<Item = (ObjectId, Write)> {
+    pub(crate) fn writes(&self) -> impl Iterator<Item = (ObjectId, WriteKind)> {
         self.writes.iter().copied()
     }
 

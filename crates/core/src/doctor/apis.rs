@@ -329,7 +329,7 @@ fn all_unconverted(case: &Case<'_>, of: &[Unconverted<'_>]) -> Finding {
     let again = convert_again(case, &definitions, Some(backend), &why);
     Finding {
         severity: Severity::Warning,
-        message: format!("{} cannot be converted (by {}): {why}.", all_or_some(&names), backend),
+        message: format!("{} cannot be converted (by {backend}): {why}.", all_or_some(&names)),
         consequence: "Objects that are stored in another version than a client asks for can't be read, changed or \
                       deleted: the list fails then, and namespaces that contain one stay Terminating."
             .to_owned(),
@@ -386,7 +386,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     let related = hanging_namespaces(case, findings, CONTENT_FAILURE);
     let full = resource.full_name();
     let (behind, remedies) = convert(case, definition.as_slice(), backend.as_ref(), failure);
-    let by = backend.as_ref().map(|backend| format!(" (by {})", backend)).unwrap_or_default();
+    let by = backend.as_ref().map(|backend| format!(" (by {backend})")).unwrap_or_default();
     Finding {
         message: format!("{full} cannot be converted{by}: {failure}{behind}."),
         consequence: format!(

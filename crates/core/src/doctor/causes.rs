@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    command_line::{ShellCommand, Write},
+    command_line::{ShellCommand, WriteKind},
     model::ObjectId,
     simulate::{
         BlockedBy,
@@ -275,9 +275,9 @@ fn refusing(
 pub(super) fn writes(remedy: &Remedy) -> impl Iterator<Item = (ObjectId, Operation)> {
     let all = remedy.commands.iter().flat_map(ShellCommand::writes);
     all.map(|(object, write)| match write {
-        Write::Change => (object, Operation::Update),
-        Write::Scale => (object, Operation::Scale),
-        Write::Delete => (object, Operation::Delete),
+        WriteKind::Change => (object, Operation::Update),
+        WriteKind::Scale => (object, Operation::Scale),
+        WriteKind::Delete => (object, Operation::Delete),
     })
 }
 

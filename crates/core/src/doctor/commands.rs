@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
 use crate::{
-    command_line::{Kubectl, ShellCommand, Write, is_api_version, object_word, word_of},
+    command_line::{Kubectl, ShellCommand, WriteKind, is_api_version, object_word, word_of},
     graph::OwnerGraph,
     model::{
         Mapping, ObjectId, Reference, ResourceId, Snapshot, Symbol,
@@ -47,16 +47,15 @@ impl<'a> Commands<'a> {
     pub fn about(self, verb: &'static str, id: ObjectId) -> Option<ShellCommand> {
         let object = self.snapshot.object(id);
         let resource = self.snapshot.resources.get(object.resource);
-        let write = match verb {
-            "delete" => Some(Write::Delete),
-            "patch" => Some(Write::Change),
-            "scale" => Some(Write::Scale),
-            _ => None,
-        };
         let command = self.kubectl.verb(verb);
         let command = command.object(resource.type_word(), &resource.group, self.snapshot.text(object.name))?;
         let command = command.in_namespace(self.snapshot.text(object.namespace))?;
-        Some(write.into_iter().fold(command, |command, write| command.writing(write, [id])))
+        Some(match verb {
+            "delete" => command.writing(WriteKind::Delete, [id]),
+            "patch" => command.writing(WriteKind::Change, [id]),
+            "scale" => command.writing(WriteKind::Scale, [id]),
+            _ => command,
+        })
     }
 
     /// `deployments.apps/web`
@@ -182,7 +181,7 @@ impl<'a> Commands<'a> {
             for named in batches {
                 let (words, ids): (Vec<String>, Vec<ObjectId>) = named.into_iter().unzip();
                 let command = self.kubectl.verb("delete").args(words).in_namespace(self.snapshot.text(namespace));
-                let command = command.map(|command| command.writing(Write::Delete, ids));
+                let command = command.map(|command| command.writing(WriteKind::Delete, ids));
                 let cascade = format!("--cascade={cascade}");
                 let flags = [&*cascade, "--wait=false", "--ignore-not-found"];
                 commands.extend(command.map(|command| command.args(flags).args(more.iter().copied())));
@@ -277,7 +276,7 @@ impl<'a> Commands<'a> {
         let words: Option<Vec<String>> = volumes.iter().map(word).collect();
         let fields = json!({"spec": {"persistentVolumeReclaimPolicy": "Retain"}});
         let patch = self.kubectl.verb("patch").args(words?).args(["--type=merge", "-p", &fields.to_string()]);
-        Some(patch.writing(Write::Change, volumes.iter().copied()))
+        Some(patch.writing(WriteKind::Change, volumes.iter().copied()))
     }
 
     /// Makes an object's controller keep what the object stands for, if its policy allows that.

@@ -1,5 +1,7 @@
 //! Who is asked about a write before it is made, and may refuse it; and who has refused it, as the API server says.
 
+use std::slice;
+
 use crate::{
     command_line::is_label,
     model::{
@@ -14,7 +16,7 @@ use super::{
     case::{Case, some_of, sorted},
     finding::{Remedy, Step},
     policies::let_pass,
-    webhooks::{TAKE_ALL_AWAY, TAKE_AWAY},
+    webhooks::{TAKE_ALL_AWAY, TAKE_AWAY, asked},
 };
 
 /// Writes that somebody has refused.
@@ -34,8 +36,7 @@ pub(super) fn who_may_refuse(
     let policies = sorted(policies.iter().filter(judges).map(|policy| policy.policy));
     let policies = policies.into_iter().map(|policy| case.snapshot().short_name(policy));
     let resource = case.snapshot().resource(object);
-    let hooks = calls.iter().filter(|call| call.webhook.matches(resource, operation.name()));
-    let hooks = hooks.filter(|call| call.called_for(case.stage, object) != Called::No);
+    let hooks = asked(calls, resource, operation).filter(|call| call.called_for(case.stage, object) != Called::No);
     let hooks = hooks.map(|call| format!("{} of {}", call.webhook.name, case.name(call.configuration, None)));
     policies.chain(hooks).collect()
 }
@@ -92,7 +93,7 @@ fn quoted<'m>(message: &'m str, words: &str, mark: char) -> Option<(&'m str, &'m
 /// Which of these a webhook is asked about.
 fn asked_about(case: &Case<'_>, call: &WebhookCall<'_>, writes: Writes<'_>) -> Vec<ObjectId> {
     let is_asked = |(id, operation): &&(ObjectId, Operation)| {
-        call.webhook.matches(case.snapshot().resource(*id), operation.name())
+        asked(slice::from_ref(call), case.snapshot().resource(*id), *operation).next().is_some()
             && call.called_for(case.stage, *id) != Called::No
     };
     writes.iter().filter(is_asked).map(|(id, _)| *id).collect()

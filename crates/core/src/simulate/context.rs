@@ -244,11 +244,7 @@ impl<'a> SimContext<'a> {
         let definitions = self.built_in.definitions?;
         let index = self.definition_of.get_or_init(|| {
             let defined = self.of_resource(definitions).iter().filter_map(|definition| {
-                let by_name = || {
-                    let name = self.snapshot.name(*definition);
-                    let (plural, group) = name.split_once('.')?;
-                    self.snapshot.resources.by_group_plural(group, plural)
-                };
+                let by_name = || self.snapshot.instances_by_name(*definition);
                 Some((self.instances(*definition).or_else(by_name)?, *definition))
             });
             defined.collect()

@@ -199,8 +199,7 @@ impl Snapshot {
                     missing.extend(definitions.map(|kind| (kind, Symbol::EMPTY)));
                 }
                 ("apiextensions.k8s.io", "CustomResourceDefinition") => {
-                    let (plural, group) = self.text(object.name).split_once('.').unwrap_or_default();
-                    let instances = self.resources.by_group_plural(group, plural);
+                    let instances = self.instances_by_name(*id);
                     let unread = instances.filter(|kind| !self.is_in_dump(*kind, Symbol::EMPTY));
                     let below = unread.into_iter().flat_map(|kind| self.kin_below(kind, Symbol::EMPTY));
                     missing.extend(instances.into_iter().chain(below).map(|kind| (kind, Symbol::EMPTY)));
@@ -274,6 +273,12 @@ impl Snapshot {
         one.into_iter().collect()
     }
 
+    /// The resource that a CustomResourceDefinition defines, by its name: `<plural>.<group>`.
+    pub(crate) fn instances_by_name(&self, definition: ObjectId) -> Option<ResourceId> {
+        let (plural, group) = self.name(definition).split_once('.')?;
+        self.resources.by_group_plural(group, plural)
+    }
+
     /// What belongs to a cluster-scoped object and may be in any namespace, if not all of it was read: the pods of a
     /// Node, the instances of a definition.
     fn elsewhere(&self, id: ObjectId) -> Option<(ResourceId, Symbol)> {
@@ -281,10 +286,7 @@ impl Snapshot {
         let resource = self.resources.get(object.resource);
         let kind = match (resource.group.as_str(), resource.kind.as_str()) {
             ("", "Node") => self.resources.by_group_kind("", "Pod"),
-            ("apiextensions.k8s.io", "CustomResourceDefinition") => {
-                let (plural, group) = self.text(object.name).split_once('.')?;
-                self.resources.by_group_plural(group, plural)
-            }
+            ("apiextensions.k8s.io", "CustomResourceDefinition") => self.instances_by_name(id),
             _ => None,
         };
         let is_elsewhere = |kind: &ResourceId| self.resources.get(*kind).namespaced && !self.covers(*kind, None);
