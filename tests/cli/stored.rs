@@ -70,14 +70,28 @@ fn a_provisioner_may_keep_the_data() {
     says(&of("disks.bank.dev", json!({"archiveOnDelete": "true"}), line), &["DATA LOSS"]);
 }
 
-/// A volume of a CSI driver that no provisioner made: nobody deletes it.
+/// R9.35: A volume of a CSI driver that was made by hand is deleted by the provisioner of that driver, and so is what
+/// a plugin made that is now a driver. What was made by hand for such a plugin is kept.
 #[test]
-fn the_data_of_a_volume_that_was_made_by_hand_is_kept() {
-    let [gold, mut volume] = claim("here");
-    let lost = [gold.clone(), volume.clone()];
-    says(&on(&lost, "plan pvc/gold -n vault"), &["DATA LOSS"]);
-    volume["metadata"]["annotations"] = json!(null);
-    let ran = on(&[gold, volume], "plan pvc/gold -n vault");
+fn a_driver_deletes_what_was_made_by_hand_or_by_the_plugin_before_it() {
+    let [gold, volume] = claim("here");
+    let of = |annotations: Value, source: Value| {
+        let mut volume = volume.clone();
+        volume["metadata"]["annotations"] = annotations;
+        volume["spec"]["csi"] = json!(null);
+        volume["spec"].as_object_mut().unwrap().extend(source.as_object().unwrap().clone());
+        on(&[gold.clone(), volume], "plan pvc/gold -n vault")
+    };
+    let csi = json!({"csi": {"driver": "x.y", "volumeHandle": "h"}});
+    let disk = json!({"awsElasticBlockStore": {"volumeID": "vol-1"}});
+    for (annotations, source) in [
+        (json!(null), csi),
+        (json!({"pv.kubernetes.io/provisioned-by": "kubernetes.io/aws-ebs"}), disk),
+        (json!({"pv.kubernetes.io/provisioned-by": "kubernetes.io/rbd"}), json!({"rbd": {"image": "i"}})),
+    ] {
+        says(&of(annotations, source), &["DATA LOSS"]);
+    }
+    let ran = of(json!(null), json!({"nfs": {"server": "nas", "path": "/gold"}}));
     says(&ran, &["DELETES"]);
     says_not(&ran, &["DATA LOSS", "PersistentVolume/pv1  × deleted"]);
 }

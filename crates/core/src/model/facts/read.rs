@@ -616,6 +616,7 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
     let phase = object.text(&["status", "phase"]);
     let failure = object.text(&["status", "message"]).filter(|_| phase.as_deref() == Some("Failed"));
     let [driver, handle] = ["driver", "volumeHandle"].map(|key| object.name(&["spec", "csi", key]));
+    let csi = driver.as_deref().map(|driver| VolumeDeleter::Provisioner(driver.into()));
     let handle = driver.zip(handle).map(|(driver, handle)| VolumeHandle { driver, handle });
     let kept = handle.as_ref().and_then(VolumeFacts::kept);
     let has = |sources: &[&str]| sources.iter().any(|source| !object.0["spec"][source].is_null());
@@ -630,8 +631,7 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
             object.annotation(VolumeDeleter::PROVISIONED_BY),
             object.annotation(VolumeDeleter::MIGRATED_TO),
             at(object.0, &["spec", "hostPath", "path"]).and_then(Value::as_str),
-            has(&VolumeDeleter::NOT_DELETED)
-                .then_some(VolumeDeleter::Nobody)
+            csi.or_else(|| has(&VolumeDeleter::NOT_DELETED).then_some(VolumeDeleter::Nobody))
                 .or_else(|| has(&VolumeDeleter::DELETED_ONCE).then_some(VolumeDeleter::FormerPlugin)),
         ),
         attributes_class: object.name(&["spec", "volumeAttributesClassName"]).map(Into::into),

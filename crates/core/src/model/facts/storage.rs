@@ -204,7 +204,7 @@ impl VolumeDeleter {
     pub(crate) const MIGRATED_TO: &'static str = "pv.kubernetes.io/migrated-to";
 
     /// The sources of volumes for which kube-controller-manager has no plugin that deletes them.
-    pub(crate) const NOT_DELETED: [&str; 5] = ["csi", "nfs", "iscsi", "fc", "local"];
+    pub(crate) const NOT_DELETED: [&str; 4] = ["nfs", "iscsi", "fc", "local"];
 
     /// Those that it had a plugin for.
     pub(crate) const DELETED_ONCE: [&str; 8] = [
@@ -220,12 +220,25 @@ impl VolumeDeleter {
     /// The minor version of Kubernetes 1 that has none of these plugins, nor has the one before it.
     pub(crate) const LOST: u32 = 32;
 
+    /// The CSI drivers that have taken over what those plugins made: kube-controller-manager adds the annotation that
+    /// says so (`K/pkg/volume/csimigration/plugin_manager.go`, `k8s.io/csi-translation-lib`).
+    const TAKEN_OVER: [(&str, &str); 7] = [
+        ("kubernetes.io/aws-ebs", "ebs.csi.aws.com"),
+        ("kubernetes.io/azure-disk", "disk.csi.azure.com"),
+        ("kubernetes.io/azure-file", "file.csi.azure.com"),
+        ("kubernetes.io/cinder", "cinder.csi.openstack.org"),
+        ("kubernetes.io/gce-pd", "pd.csi.storage.gke.io"),
+        ("kubernetes.io/portworx-volume", "pxd.portworx.com"),
+        ("kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"),
+    ];
+
     /// By the two annotations, the path on the host, and who deletes its other source, each if the volume has it;
     /// `None` if it has none of them
     /// (`K/pkg/controller/volume/persistentvolume/pv_controller.go:findDeletablePlugin`). Of the plugins that
     /// kube-controller-manager has, only that of host paths deletes volumes, and only below `/tmp`
-    /// (`K/pkg/volume/hostpath/host_path.go:Delete`). A provisioner deletes what the annotation says it made, and not
-    /// every volume of its CSI driver (sig-storage-lib-external-provisioner `controller/controller.go:shouldDelete`).
+    /// (`K/pkg/volume/hostpath/host_path.go:Delete`). A provisioner deletes what the annotation says it made; and
+    /// without that, every volume of its CSI driver (sig-storage-lib-external-provisioner
+    /// `controller/controller.go:isProvisionerForVolume`).
     pub fn of(
         provisioned_by: Option<&str>,
         migrated_to: Option<&str>,
@@ -236,10 +249,15 @@ impl VolumeDeleter {
         let filled = |name: &&str| !name.is_empty();
         let plugin = provisioned_by.filter(filled).filter(|_| migrated_to.is_none());
         let below_tmp = host_path.and_then(|path| path.split_once("/tmp/")).is_some_and(|(_, rest)| !rest.is_empty());
+        let taken_over = |name: &str| Self::TAKEN_OVER.iter().find(|(plugin, _)| *plugin == name);
         match plugin.or(migrated_to.filter(filled)) {
             None | Some(HOST_PATH) if below_tmp => Some(VolumeDeleter::Kubernetes),
             None => host_path.map(|_| VolumeDeleter::Nobody).or(other),
-            Some(name) if name.starts_with("kubernetes.io/") => Some(VolumeDeleter::Nobody),
+            Some(HOST_PATH) => Some(VolumeDeleter::Nobody),
+            Some(name) if let Some((_, driver)) = taken_over(name) => {
+                Some(VolumeDeleter::Provisioner((*driver).into()))
+            }
+            Some(name) if name.starts_with("kubernetes.io/") => Some(VolumeDeleter::FormerPlugin),
             Some(name) => Some(VolumeDeleter::Provisioner(name.into())),
         }
     }
@@ -296,7 +314,9 @@ mod tests {
             (None, None, Some("/data"), None, Some(Nobody)),
             (None, None, Some("/tmp/"), None, Some(Nobody)),
             (None, None, None, Some(Nobody), Some(Nobody)),
-            (Some("kubernetes.io/aws-ebs"), None, None, None, Some(Nobody)),
+            (Some("kubernetes.io/aws-ebs"), None, None, None, by("ebs.csi.aws.com")),
+            (Some("kubernetes.io/rbd"), None, None, None, Some(FormerPlugin)),
+            (Some("kubernetes.io/host-path"), None, Some("/data"), None, Some(Nobody)),
             (Some("kubernetes.io/aws-ebs"), Some("ebs.csi.aws.com"), None, None, by("ebs.csi.aws.com")),
             (Some("disks.acme.io"), None, Some("/data"), Some(Nobody), by("disks.acme.io")),
             (None, Some("disks.acme.io"), None, Some(Nobody), by("disks.acme.io")),
