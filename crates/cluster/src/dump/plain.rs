@@ -11,8 +11,9 @@ use super::{
     served::{Seen, Served},
 };
 use gc_core::model::{
-    Coordinate, Gap, ListRecord, Mapping, NOT_IN_THE_DUMP, Object, ObjectId, Origin, Presence, Reference, ResourceId,
-    Resources, Snapshot, SnapshotBuilder, Strings, Symbol, group_of, is_built_in_group, read_owner_complaint,
+    Coordinate, Gap, ListRecord, Mapping, NOT_IN_THE_DUMP, Object, ObjectId, Origin, Presence, Reference, Resource,
+    ResourceId, Resources, Snapshot, SnapshotBuilder, Strings, Symbol, group_of, is_built_in_group,
+    read_owner_complaint,
 };
 
 /// Builds the snapshot of a plain dump.
@@ -180,11 +181,32 @@ fn lists(snapshot: &Snapshot, assume_complete: bool) -> Vec<ListRecord> {
     }
     let seen: FxHashSet<(ResourceId, Symbol)> =
         snapshot.objects().map(|(_, object)| (object.resource, object.namespace)).collect();
+    let seen = seen.into_iter().chain(emptied(snapshot));
     let seen: BTreeSet<(ResourceId, &str)> =
-        seen.into_iter().map(|(resource, namespace)| (resource, snapshot.text(namespace))).collect();
+        seen.map(|(resource, namespace)| (resource, snapshot.text(namespace))).collect();
     seen.into_iter()
         .map(|(resource, namespace)| list(resource, (!namespace.is_empty()).then(|| namespace.to_owned())))
         .collect()
+}
+
+/// What is left of no kind in a Namespace that is being deleted: the API server says of which kinds something is
+/// left, and nothing is created there any more (`K/pkg/controller/namespace/deletion/status_condition_utils.go`).
+fn emptied(snapshot: &Snapshot) -> Vec<(ResourceId, Symbol)> {
+    let mut emptied = Vec::new();
+    let is_going = |(id, object): &(ObjectId, &Object)| object.terminating() && snapshot.is_namespace(*id);
+    for (namespace, object) in snapshot.objects().filter(is_going) {
+        let said = snapshot.facts.said_to_keep(namespace);
+        let left: Vec<String> = said.iter().flat_map(|condition| condition.remaining_resources()).collect();
+        let is_emptied = snapshot.facts.namespace(namespace).is_some_and(|facts| facts.emptied);
+        // What could not be read or deleted is not counted.
+        if left.is_empty() && !is_emptied || said.iter().any(|condition| condition.fails()) {
+            continue;
+        }
+        let is_empty = |resource: &Resource| resource.namespaced && !left.contains(&resource.full_name());
+        let kinds = snapshot.resources.deletable().filter(|(_, resource)| is_empty(resource));
+        emptied.extend(kinds.map(|(id, _)| (snapshot.resources.picked(id), object.name)));
+    }
+    emptied
 }
 
 /// Where each owner reference leads that this dump has no answer to; `None` if its kind is not served.

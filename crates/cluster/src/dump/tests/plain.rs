@@ -157,3 +157,28 @@ fn an_unknown_owner_of_a_cluster_scoped_object_is_cluster_scoped() {
     assert!(!resource(&snapshot, "acme.io/v1", "Pool").namespaced);
     assert_eq!(gaps(&snapshot), ["pools.acme.io (not in the dump)"]);
 }
+
+/// Nothing is created in a Namespace that is being deleted, and its conditions name all that is left in it, unless
+/// something could not be read or deleted.
+#[test]
+fn what_a_leaving_namespace_does_not_name_is_not_there() {
+    let covered = |kind: &str, status: &str, message: &str, more: &str| {
+        let condition = format!(r#"{{"type":"{kind}","status":"{status}","message":"{message}"}}"#);
+        let metadata = r#"{"name":"shop","uid":"ns","deletionTimestamp":"2026-01-01T08:00:00Z"}"#;
+        let snapshot = read(&format!(
+            r#"{{"apiVersion":"v1","kind":"Namespace","metadata":{metadata},"spec":{{}},"status":{{"conditions":[{condition}{more}]}}}}"#
+        ));
+        let namespace = snapshot.strings.find("shop");
+        ["Pod", "Secret", "Node"]
+            .map(|kind| snapshot.covers(snapshot.resources.by_group_kind("", kind).unwrap(), namespace))
+    };
+    let left = "Some resources are remaining: pods. has 1 resource instances";
+    assert_eq!(covered("NamespaceContentRemaining", "True", left, ""), [false, true, false]);
+    assert_eq!(
+        covered("NamespaceContentRemaining", "False", "All content successfully removed", ""),
+        [true, true, false]
+    );
+    let failed = r#",{"type":"NamespaceDeletionDiscoveryFailure","status":"True","message":"no"}"#;
+    assert_eq!(covered("NamespaceContentRemaining", "True", left, failed), [false; 3]);
+    assert_eq!(covered("NamespaceFinalizersRemaining", "True", "", ""), [false; 3]);
+}
