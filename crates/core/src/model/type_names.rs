@@ -1,9 +1,10 @@
 //! Resolves resource types as a user types them, by kubectl's rules.
 
 use super::{
-    nearest::nearest,
+    nearest::{OFFERED, nearest},
     resources::{Resource, ResourceId, Resources},
 };
+use crate::wording::each_once;
 
 /// No resource has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -95,7 +96,11 @@ impl Resources {
                     [&resource.plural, &resource.singular, &resource.kind].into_iter().chain(&resource.short_names);
                 names.map(move |name| (id, name.as_str()))
             });
-        nearest(name, names).into_iter().map(|id| self.typeable_name(id)).collect()
+        // A dump has no short names of custom resources.
+        let short = self.iter().filter(|(_, it)| !it.is_kubernetes() && abbreviates(name, &it.kind));
+        let short = short.map(|(id, _)| self.picked(id));
+        let all = each_once(short.chain(nearest(name, names)));
+        all.take(OFFERED).map(|id| self.typeable_name(id)).collect()
     }
 
     /// The shortest of `plural` and `plural.group` that resolves to this resource.
@@ -104,6 +109,16 @@ impl Resources {
         let unique = self.named(&resource.plural, |_| true) == Some(self.picked(id));
         if unique { resource.plural.clone() } else { resource.full_name() }
     }
+}
+
+/// Whether a text may be short for a kind: by its capitals (`vmi`), or some letters of its only word (`cert`).
+fn abbreviates(text: &str, kind: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let capitals: String = kind.chars().filter(char::is_ascii_uppercase).collect();
+    let mut letters = kind.chars().map(|letter| letter.to_ascii_lowercase());
+    let is_part = || (2..5).contains(&text.len()) && kind.to_ascii_lowercase().starts_with(&text[..1]);
+    capitals.to_ascii_lowercase() == text
+        || capitals.len() == 1 && text.is_ascii() && is_part() && text.chars().all(|one| letters.any(|it| it == one))
 }
 
 /// Whether a resource has objects with names, unlike reviews and bindings.
@@ -219,5 +234,23 @@ mod tests {
             text("deployment.aps"),
             "the server has no resource type \"deployment.aps\"; did you mean deployments, deployments.example.com?"
         );
+    }
+
+    /// A dump says nothing of the short names of custom resources.
+    #[test]
+    fn short_names_are_guessed_by_kinds() {
+        let kinds = [
+            ("kubevirt.io", "virtualmachines", "VirtualMachine"),
+            ("kubevirt.io", "virtualmachineinstances", "VirtualMachineInstance"),
+            ("cert-manager.io", "certificates", "Certificate"),
+            ("helm.toolkit.fluxcd.io", "helmreleases", "HelmRelease"),
+        ];
+        let kinds = kinds.map(|(group, plural, kind)| resource(group, plural, kind, &[], &[]));
+        let resources = Resources::new(kinds.to_vec(), Vec::new());
+        let offers = |text| resources.find_types(text).unwrap_err().nearest;
+        assert_eq!(offers("vmi"), ["virtualmachineinstances"]);
+        assert_eq!(offers("HR"), ["helmreleases"]);
+        assert_eq!(offers("cert"), ["certificates"]);
+        assert!(offers("ct").contains(&"certificates".to_owned()) && offers("xy").is_empty());
     }
 }
