@@ -698,8 +698,15 @@ fn finding_told(
     format!("{FINDING} {word} {code}{whose}: {message} {follows}").trim_end().to_owned()
 }
 
-/// A message without what stands in parentheses at its end, if it is said above.
+/// A message without the sentences and what stands in parentheses at its end, if that is said above.
 fn shortened(message: &str, sections: &Sections) -> String {
+    let is_said = |(_, rest): &(&str, &str)| {
+        let rest = rest.trim_end_matches('.');
+        let (first, others) = rest.split_at(rest.chars().next().map_or(0, char::len_utf8));
+        sections.says(Heading::Why, &(first.to_lowercase() + others))
+    };
+    let parts = message.match_indices(". ").map(|(at, end)| (&message[..=at], &message[at + end.len()..]));
+    let message = parts.into_iter().find(is_said).map_or(message, |(begin, _)| begin);
     let added = message.split_once(" (").and_then(|(begin, rest)| Some((begin, rest.strip_suffix(").")?)));
     match added {
         Some((begin, added)) if sections.says(Heading::Why, added) => format!("{begin}."),

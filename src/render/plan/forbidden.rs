@@ -2,7 +2,6 @@
 //! broken, or which it breaks.
 
 use serde::Serialize;
-use serde_json::json;
 
 use gc_core::{
     command_line::{SEE_MANAGER, ShellCommand},
@@ -311,7 +310,8 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
         }
         (ObstacleKind::DeleteProtected { .. }, _) => "delete first what uses it; who that is:",
         (ObstacleKind::ConversionBroken { .. }, _) => {
-            "if it is no longer needed, let the API server convert them, which changes nothing but their version:"
+            "if it is no longer needed, convert without a webhook, and keep a copy of the CRD: what only one version \
+             has is lost in each object that is changed then:"
         }
         (ObstacleKind::SchemaRefuses { .. }, _) => {
             "make the objects satisfy the schema, or delete with --cascade=background, which changes none of them:"
@@ -353,10 +353,7 @@ pub(super) fn commands(view: &PlanView<'_>, obstacle: &Obstacle) -> Vec<ShellCom
         ObstacleKind::DeleteProtected { guard, .. } => {
             protected(view, obstacle, guard).take(NAMED).filter_map(|id| commands.lift(id, guard)).collect()
         }
-        ObstacleKind::ConversionBroken { definition } => {
-            let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
-            commands.merge(definition, &none).into_iter().collect()
-        }
+        ObstacleKind::ConversionBroken { definition } => commands.without_conversion(definition).into_iter().collect(),
         ObstacleKind::WebhookUnreachable { configuration, place } if obstacle.refuses_start => {
             let let_pass = commands.let_pass(configuration, &[place as usize]);
             let start = let_pass.into_iter().chain(start).reduce(ShellCommand::and);

@@ -417,10 +417,7 @@ pub(super) fn convert(
 /// What makes the API server convert again.
 fn convert_again(case: &Case<'_>, definitions: &[ObjectId], backend: Option<&Backend>, failure: &str) -> [Remedy; 2] {
     let look = repair(case, "restore the conversion webhook", backend, failure);
-    let without = definitions.iter().filter_map(|id| {
-        let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
-        Some(case.commands().saved(*id)?.and(case.commands().merge(*id, &none)?))
-    });
+    let without = definitions.iter().filter_map(|id| case.commands().without_conversion(*id));
     let copy = if definitions.len() > 1 { "copies of the CRDs" } else { "a copy of the CRD" };
     let without = Step::GiveUp.by(
         format!(

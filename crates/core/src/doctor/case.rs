@@ -160,6 +160,11 @@ impl<'a> Case<'a> {
         (self.live || seconds > AT_WORK).then_some(seconds)
     }
 
+    /// Whether a dump has nothing that is later than the deletion of an object: it may be from any later time.
+    pub(super) fn is_untimed(&self, id: ObjectId) -> bool {
+        !self.live && self.going_for(id).is_none()
+    }
+
     fn age_of_deletion(&self, id: ObjectId) -> Option<i64> {
         Some(self.now? - self.snapshot().object(id).deleted.get()?)
     }

@@ -98,7 +98,12 @@ impl<'a> Commands<'a> {
 
     /// Scales a workload up, so that it runs.
     pub fn scale_up(self, id: ObjectId) -> Option<ShellCommand> {
-        Some(self.about("scale", id)?.arg("--replicas=1"))
+        self.scale(id, "--replicas=1")
+    }
+
+    /// Scales a workload.
+    pub fn scale(self, id: ObjectId, replicas: &'static str) -> Option<ShellCommand> {
+        Some(self.about("scale", id)?.arg(replicas))
     }
 
     /// Shows the owner that a reference names, or what prevents reading it. `namespace` is that of the dependent.
@@ -141,6 +146,13 @@ impl<'a> Commands<'a> {
     pub fn take_away(self, id: ObjectId) -> Option<ShellCommand> {
         let delete = one_after_another(self.delete(&[id], "background", &[]))?;
         Some(self.saved(id)?.and(delete))
+    }
+
+    /// Lets the API server convert the objects of a CRD without its webhook, and keeps a copy of the CRD. What only one
+    /// version has is missing in the other then, and lost in what is changed.
+    pub fn without_conversion(self, definition: ObjectId) -> Option<ShellCommand> {
+        let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
+        Some(self.saved(definition)?.and(self.merge(definition, &none)?))
     }
 
     /// The name of a file for an object, without an extension.
@@ -287,7 +299,7 @@ impl<'a> Commands<'a> {
         let policy = Policy::of(&resource.group, &resource.kind, finalizers)?;
         let facts = self.snapshot.facts.policy(id)?;
         let acts = matches!(policy.says(facts), PolicyEffect::Act(_));
-        acts.then(|| policy.keeping(facts)).flatten().and_then(|fields| self.merge(id, &fields))
+        acts.then(|| policy.keeping(facts, resource.namespaced)).flatten().and_then(|fields| self.merge(id, &fields))
     }
 
     /// Whether [`Self::retain`] is for it.

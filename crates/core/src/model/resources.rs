@@ -385,11 +385,10 @@ impl Resources {
             .map(|(id, _)| self.picked(id))
     }
 
-    /// The resource of a group that is called so by its kind or its plural.
+    /// The resource of a group that is called so by its kind, however its letters are written, or its plural.
     pub(crate) fn by_group_and_name(&self, group: &str, name: &str) -> Option<ResourceId> {
-        self.iter()
-            .find(|(_, resource)| resource.group == group && (resource.kind == name || resource.plural == name))
-            .map(|(id, _)| self.picked(id))
+        let is_called = |it: &Resource| it.kind.eq_ignore_ascii_case(name) || it.plural == name;
+        self.iter().find(|(_, resource)| resource.group == group && is_called(resource)).map(|(id, _)| self.picked(id))
     }
 
     /// The preferred version of each group.

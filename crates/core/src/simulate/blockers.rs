@@ -363,7 +363,7 @@ fn controller_in_the_end(
     let snapshot = world.context.snapshot;
     let namespace = snapshot.object(object).namespace;
     if is_namespace_terminating(world, namespace) {
-        controller = controller.in_leaving_namespace(snapshot.text(finalizer), false);
+        controller = controller.in_leaving_namespace(snapshot, object, finalizer, false);
     }
     // Whether it was being deleted before, or its namespace was.
     let was_leaving = |id: &ObjectId| world.context.is_leaving(*id);

@@ -137,6 +137,11 @@ impl<'a> SimContext<'a> {
         Some(self.now? - self.snapshot.object(object).deleted.get()?)
     }
 
+    /// How many seconds ago an object was created; `None` without a clock.
+    pub(crate) fn age_of(&self, object: ObjectId) -> Option<i64> {
+        Some(self.now? - self.snapshot.object(object).created.get()?)
+    }
+
     /// For how many seconds an object has been terminating, if its controllers have had their time to let it go.
     pub(crate) fn overdue_for(&self, object: ObjectId) -> Option<i64> {
         let seconds = self.time? - self.snapshot.object(object).deletion_requested()?;

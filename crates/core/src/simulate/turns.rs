@@ -18,10 +18,11 @@ use super::{
 const NEW: i64 = 60;
 
 /// Whether a working collector has made this write by now. Only a deletionTimestamp shows how long it has been
-/// possible.
+/// possible; to what was created after that, for less long.
 pub(crate) fn is_overdue(turn: &Turn, context: &SimContext<'_>) -> bool {
     let terminating = context.terminating_for(turn.waiting.unwrap_or(turn.object));
-    terminating.is_some_and(|seconds| seconds >= COLLECTOR_OVERDUE)
+    let is_new = context.age_of(turn.object).is_some_and(|seconds| seconds < COLLECTOR_OVERDUE);
+    terminating.is_some_and(|seconds| seconds >= COLLECTOR_OVERDUE) && !is_new
 }
 
 /// All writes that the collector could make now, or soon, without those that only follow from them.

@@ -20,6 +20,9 @@ use crate::{
 
 use super::concern::{Concern, may_be_at_work, since};
 
+/// What starts a pod is at most so many controllers above it.
+const DEEPEST: usize = 3;
+
 /// Claims whose volumes have the same end.
 #[derive(Default)]
 struct Group {
@@ -147,6 +150,23 @@ fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding 
     }
 }
 
+/// Ends the pods that keep claims for good: what starts them is scaled to 0; not if nothing does.
+fn end_users(case: &Case<'_>, pods: &[ObjectId], claims: usize) -> Remedy {
+    let snapshot = case.snapshot();
+    let above = |id: &ObjectId| snapshot.controller_of(*id);
+    let is_scaled =
+        |id: &ObjectId| matches!(&*snapshot.resource(*id).kind, "Deployment" | "ReplicaSet" | "StatefulSet");
+    let starts = |pod: &ObjectId| std::iter::successors(above(pod), above).take(DEEPEST).filter(is_scaled).last();
+    let workloads = sorted(pods.iter().filter_map(starts));
+    let down = workloads.iter().filter_map(|id| case.commands().scale(*id, "--replicas=0"));
+    let (it, them) = if claims == 1 { ("it", "it") } else { ("they", "them") };
+    let what = format!(
+        "if {it} may go, let nothing use {them} again: scale {} to 0",
+        case.names(&workloads, pods.first().copied())
+    );
+    Step::GiveUp.by(what, down).deciding(true)
+}
+
 fn see_volumes(case: &Case<'_>, claims: &[ObjectId]) -> Remedy {
     let look = claims.iter().filter_map(|id| case.commands().get(*id));
     Step::Look.by("see which volume it is, and what happens to it", look)
@@ -199,6 +219,7 @@ fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
                 .deciding(true)
             },
             Step::GiveUp.by(delete, commands.delete(&finished, "background", &[])).deciding(true),
+            end_users(case, &pods, claims.len()),
             see_volumes(case, &claims),
         ],
         related: [pods, volumes].concat(),

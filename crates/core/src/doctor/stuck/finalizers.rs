@@ -41,7 +41,7 @@ use super::{
     concern::{
         Concern, fails, it, may_be_at_work, objects, sentence, since, waiting_for, waiting_in_the_foreground, waits,
     },
-    lacks::give,
+    lacks::{evict, give},
 };
 
 /// At most this many finalizers are named in a sentence.
@@ -142,10 +142,14 @@ fn finding(
     };
     let cannot_be_taken = |user: &ObjectId| snapshot.facts.why_not_taken(*user).is_some();
     let all_expected = holds.iter().all(expected) && !users.found.values().flatten().any(cannot_be_taken);
+    // Of a controller that was seen, nothing shows yet that it doesn't act.
+    let is_seen =
+        |(_, controller): &Hold| matches!(controller.liveness, Liveness::Alive(_)) || !controller.acting().is_empty();
+    let may_be_over = |id: &ObjectId| case.is_untimed(*id) && !(holds.iter().all(is_seen) && lacks(holds).is_empty());
     // These are only reported if they take long.
     if all_expected {
         let (slow, at_work): (Vec<ObjectId>, Vec<ObjectId>) =
-            objects.into_iter().partition(|id| case.has_been_terminating(*id, OVERDUE));
+            objects.into_iter().partition(|id| may_be_over(id) || case.has_been_terminating(*id, OVERDUE));
         findings.explained.extend(at_work.iter().copied().chain(waiting_for(case, &at_work)));
         objects = slow;
     }
@@ -189,6 +193,7 @@ fn finding(
     }
     let needing = sorted(objects.iter().flat_map(|id| users.needing(*id)).copied());
     let is_unseen = holds.iter().any(|(_, controller)| controller.unseen);
+    let is_unread = holds.iter().any(|(_, controller)| matches!(controller.liveness, Liveness::Unread(_)));
     let is_refused = holds.iter().any(|(_, controller)| controller.refused.is_some());
     let consequence = match code {
         _ if !needing.is_empty() => {
@@ -215,6 +220,10 @@ fn finding(
         Code::SlowFinalizer => {
             let (they_are, their) = if objects.len() == 1 { ("It is", "its") } else { ("They are", "their") };
             match why(case, holds, &users, &objects) {
+                None if !is_unseen && objects.iter().all(|id| case.is_untimed(*id)) => format!(
+                    "{they_are} deleted once {their} controller is done. Nothing in the dump tells whether that runs.\
+                     {waiting}"
+                ),
                 None if !is_refused && !is_unseen => format!(
                     "{they_are} deleted once {their} controller is done; the controller's log says why that takes so \
                      long.{waiting}"
@@ -225,14 +234,14 @@ fn finding(
                 _ if matches!(lacks(holds), [Lack::Workloads(_), ..]) => {
                     format!("{} if its controller goes first.{waiting}", stays(&objects))
                 }
-                _ => {
-                    let in_vain = takes_nothing_new(case, in_vain, &objects);
-                    format!("{} as long as that is so.{in_vain}{waiting}", stays(&objects))
-                }
+                _ => format!("{} as long as that is so.{waiting}", stays(&objects)),
             }
         }
         _ => {
-            let in_vain = takes_nothing_new(case, in_vain, &objects);
+            let in_vain = match in_vain {
+                true => " A namespace that is being deleted takes nothing new: its controller gets no further.",
+                false => "",
+            };
             let removed = if holds.len() > 1 { "all of them are removed" } else { "the finalizer is removed" };
             let (stays, below) = (stays(&objects), subtree(case, &objects));
             let back: Vec<ObjectId> = users.putting_back.keys().copied().collect();
@@ -258,6 +267,7 @@ fn finding(
             // It takes its time.
             Code::SlowFinalizer
                 if !is_unseen
+                    && !is_unread
                     && !is_refused
                     && lacks(holds).is_empty()
                     && users.to_delete(case).is_empty()
@@ -323,7 +333,8 @@ fn why(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId]) -> 
         if let Some(undrained) = holds.iter().find_map(|(_, controller)| controller.undrained.first()) {
             return Some(format!("{}.", undrained.in_words(case.snapshot())));
         }
-        let is_told = || case.snapshot().facts.why_not_deleted(*id).is_some_and(|said| said.forbidden().is_some());
+        let said = case.snapshot().facts.why_not_deleted(*id);
+        let is_told = || said.is_some_and(|said| said.forbidden().is_some() || said.missing().is_some());
         if let Some(lacks) = Lack::in_words(lacks(holds), case.snapshot()).filter(|_| !is_told()) {
             let may_be = holds.iter().find_map(|(_, controller)| match controller.acting() {
                 [only] if controller.running.is_empty() => Some(case.name(*only, Some(objects[0]))),
@@ -435,22 +446,6 @@ impl Users {
     }
 }
 
-/// Why a controller gets no further, or may not, in a namespace that is being deleted: a sentence; empty if nothing
-/// says so. `in_vain`: something was refused there.
-fn takes_nothing_new(case: &Case<'_>, in_vain: bool, objects: &[ObjectId]) -> &'static str {
-    let misses = |id: &ObjectId| {
-        let said = case.snapshot().facts.why_not_deleted(*id).filter(|said| said.source.is_of_deletion());
-        case.stage.leaving_namespace_of(*id).is_some() && said.is_some_and(|said| said.tells_of_missing())
-    };
-    match in_vain {
-        true => " A namespace that is being deleted takes nothing new: its controller gets no further.",
-        false if objects.iter().any(misses) => {
-            " A namespace that is being deleted takes nothing new: what is not found in it, nobody can create again."
-        }
-        false => "",
-    }
-}
-
 fn stays(objects: &[ObjectId]) -> &'static str {
     if objects.len() == 1 { "It stays" } else { "They stay" }
 }
@@ -550,10 +545,10 @@ impl Fires {
     }
 }
 
-/// Where nobody is known to remove a finalizer, and not all workloads were read: its controller may run.
+/// Where nobody is seen who removes a finalizer, and not all workloads were read: its controller may run.
 fn look_for_controller(case: &Case<'_>, code: Code, holds: &[Hold]) -> Option<Remedy> {
     let is_unread = |(_, controller): &Hold| {
-        let is_told = controller.name.is_some() || !controller.may_be.is_empty();
+        let is_told = !controller.may_be.is_empty() || !controller.lacks.is_empty();
         matches!(controller.liveness, Liveness::Unread(_)) && !is_told
     };
     // What a controller that can't start needs, its workload says.
@@ -640,13 +635,17 @@ fn remedies(
         let start = if fires.outside.is_empty() { Step::Heal } else { Step::GiveUp };
         remedies.extend(give_back(case, holds, objects[0], start));
     }
-    remedies.extend(look_for_controller(case, code, holds));
+    let undrained = holds.iter().find_map(|(_, controller)| controller.undrained.first());
+    remedies.extend(undrained.into_iter().flat_map(|undrained| evict(case, undrained.pod, undrained.budget)));
+    let look_for = look_for_controller(case, code, holds);
+    let is_looked_for = look_for.is_some();
+    remedies.extend(look_for);
     let needed: Vec<ObjectId> = objects.iter().copied().filter(|id| !users.needing(*id).is_empty()).collect();
     let back_up = needed.iter().filter_map(|id| commands.get(*id));
     remedies.push(Step::Look.by(format!("back {} up", it(&needed)), back_up));
     let is_quoted = objects.iter().any(|id| snapshot.facts.why_not_deleted(*id).is_some());
     let is_known = !users.to_delete(case).is_empty() || is_quoted && controllers_say(case, holds).is_some();
-    if code == Code::SlowFinalizer && needed.is_empty() && !is_known {
+    if code == Code::SlowFinalizer && needed.is_empty() && !is_known && !is_looked_for {
         let look = objects.iter().take(1).filter_map(|id| commands.about("describe", *id));
         remedies.push(match is_quoted && !case.live {
             true => Step::Look.by("find its controller, and see what its log says", [see_workloads(case)]),

@@ -1,8 +1,10 @@
 //! What gives a controller what it lacks.
 
+use serde_json::json;
+
 use crate::{
     doctor::{Remedy, Step, case::Case},
-    model::{ObjectId, Presence},
+    model::{ObjectId, Presence, facts::PodFacts},
     simulate::controllers::Lack,
 };
 
@@ -44,10 +46,10 @@ pub(super) fn give(case: &Case<'_>, lack: &Lack, object: ObjectId, start: Step) 
             Step::Look.by(what, can)
         }
         Lack::Object(needed) => {
-            let (kind, namespace) = (snapshot.resources.get(needed.place.0), needed.place.1.as_str());
+            let (kind, namespace) = (&needed.place.0, needed.place.1.as_str());
             let place = case.stage.built_in.namespaces.map(|all| snapshot.look_up_named(all, "", namespace));
             let is_leaving = place.and_then(Presence::object).is_some_and(|id| snapshot.object(id).terminating());
-            let get = case.kubectl.verb("get").arg(kind.full_name());
+            let get = case.kubectl.verb("get").arg(kind);
             let get = if namespace.is_empty() { Some(get) } else { get.in_namespace(namespace) };
             let what =
                 format!("make {} again, as it was: its controller then goes on. See what there is", needed.name());
@@ -69,4 +71,25 @@ pub(super) fn give(case: &Case<'_>, lack: &Lack, object: ObjectId, start: Step) 
         }
         Lack::Workloads(_) => return None,
     })
+}
+
+/// Lets a pod go that a controller can't evict: by the budget that forbids it, or the pod's own annotation; or deletes
+/// it, which neither prevents.
+pub(super) fn evict(case: &Case<'_>, pod: ObjectId, budget: Option<ObjectId>) -> [Remedy; 2] {
+    let (commands, named) = (case.commands(), case.name(pod, None));
+    let allow = match budget {
+        Some(budget) => {
+            let what = format!(
+                "let {} allow that: run more pods, or ask for fewer. See what it asks for",
+                case.name(budget, Some(pod))
+            );
+            Step::Heal.by(what, commands.get(budget))
+        }
+        None => {
+            let without = json!({"metadata": {"annotations": {PodFacts::DO_NOT_DISRUPT: null}}});
+            Step::Heal.by(format!("let {named} be evicted"), commands.merge(pod, &without)).deciding(true)
+        }
+    };
+    let delete = commands.delete(&[pod], "background", &[]);
+    [allow, Step::GiveUp.by(format!("delete {named} without asking its budget"), delete).deciding(true)]
 }

@@ -18,6 +18,7 @@ use crate::{
     },
     simulate::{
         BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Kubelet, LATE, Projection, SimContext, State,
+        is_removed_by_controller_manager,
         obstacles::{Operation, bound_policies, webhook_calls},
     },
     wording::{age, some_of},
@@ -149,11 +150,12 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
         reasons.push("the API server or the collector is about to remove it".to_owned());
     }
     let said = case.stage.still_said_to_keep(first);
-    reasons.extend(said.iter().map(|condition| format!("the API server says {}", condition.in_words())));
+    let is_untold = |words: &String| !reasons.iter().any(|reason| reason.contains(words));
+    let left: Vec<String> = said.iter().map(|condition| condition.in_words()).filter(is_untold).collect();
+    reasons.extend(left.into_iter().map(|words| format!("the API server says {words}")));
     let whose = if objects.len() == 1 { String::new() } else { format!(" {}:", case.name(first, Some(first))) };
     let goes = if objects.len() == 1 { "It goes" } else { "They go" };
-    // The dump may be from any later time.
-    let is_untimed = !case.live && case.going_for(first).is_none();
+    let is_untimed = case.is_untimed(first);
     let own = progress.holders.iter().find_map(|holder| holder.controller(snapshot, first));
     let is_kubelet = progress.holders.iter().any(|holder| matches!(holder, BlockedBy::Kubelet(Kubelet::Unread)));
     let is_claim = Some(snapshot.object(first).resource) == case.stage.built_in.claims;
@@ -172,7 +174,10 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
         _ if of_collector => Some("the collector does not act".to_owned()),
         Some(_) if is_claim => Some("a pod that is not in the dump uses it".to_owned()),
         Some(own) => Some(format!("{own} does not act, or the API server refuses what it does")),
-        None => snapshot.is_namespace(first).then(|| "the namespace controller makes no progress".to_owned()),
+        None => progress
+            .holders
+            .contains(&BlockedBy::SpecFinalizers)
+            .then(|| "the namespace controller makes no progress".to_owned()),
     };
     // A controller of Kubernetes' own has had its time.
     let is_late = state == State::Waiting
@@ -191,6 +196,10 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
         all => format!(" These are asked about that, and may refuse it: {}.", some_of(all, NAMED)),
     };
     let finalizers: Vec<Symbol> = progress.holders.iter().filter_map(|holder| holder.finalizer()).collect();
+    // What others remove may take long.
+    let is_prompt = finalizers
+        .iter()
+        .all(|it| it.is_collectors_finalizer() || is_removed_by_controller_manager(snapshot.text(*it)));
     let try_it = case.commands().remove_finalizers(first, &finalizers).into_iter();
     let is_tried = !asked.is_empty() || hangs.is_some() && own.is_some() && !is_claim;
     let try_it = try_it.filter(|_| is_tried).map(|command| command.arg("--dry-run=server"));
@@ -252,10 +261,13 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
                 rfc3339(end),
                 age(seconds)
             ),
-            State::Waiting | State::Unknown if let Some(hangs) = &hangs => format!(
-                "{goes} once that is done, mostly within a minute. Nothing in the dump tells whether that is over; if \
-                 it is, {hangs}."
-            ),
+            State::Waiting | State::Unknown if let Some(hangs) = &hangs => {
+                let within = if is_prompt { ", mostly within a minute" } else { "" };
+                format!(
+                    "{goes} once that is done{within}. Nothing in the dump tells whether that is over; if it is, \
+                     {hangs}."
+                )
+            }
             State::Waiting | State::Unknown if bound.is_some() => match objects.len() {
                 1 => "It goes once that claim is gone.".to_owned(),
                 _ => "They go once their claims are gone.".to_owned(),

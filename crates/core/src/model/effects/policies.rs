@@ -347,7 +347,7 @@ impl Policy {
     }
 
     /// The merge patch that makes an object's controller keep its external resource; `None` if none does.
-    pub fn keeping(self, facts: &PolicyFacts) -> Option<Value> {
+    pub fn keeping(self, facts: &PolicyFacts, is_namespaced: bool) -> Option<Value> {
         let annotation = |key: &str, value: &str| json!({"metadata": {"annotations": {key: value}}});
         Some(match self {
             _ if let Some(setting) = self.setting() => {
@@ -355,16 +355,21 @@ impl Policy {
                 setting.fields[0].rsplit('.').fold(value, |value, key| json!({ key: value }))
             }
             Policy::Crossplane => {
-                let mut spec = json!({"deletionPolicy": "Orphan"});
-                // If the two fields disagree, the one without its default value wins.
-                if let Some(mut actions) = facts
-                    .list("spec.managementPolicies")
-                    .filter(|actions| actions.iter().any(|action| action == "Delete"))
-                {
+                let actions = facts.list("spec.managementPolicies");
+                let without_delete = |mut actions: Vec<String>| {
                     actions.retain(|action| action != "Delete");
-                    spec["managementPolicies"] = json!(actions);
+                    json!({"spec": {"managementPolicies": actions}})
+                };
+                let says_delete = actions.clone().filter(|actions| actions.iter().any(|action| action == "Delete"));
+                if is_namespaced {
+                    // These have no deletionPolicy (crossplane-runtime pkg/resource/interfaces.go:ModernManaged).
+                    let all = ["Observe", "Create", "Update", "LateInitialize"].map(str::to_owned);
+                    return Some(without_delete(says_delete.unwrap_or(all.to_vec())));
                 }
-                json!({ "spec": spec })
+                // If the two fields disagree, the one without its default value wins.
+                let mut fields = says_delete.map_or_else(|| json!({"spec": {}}), without_delete);
+                fields["spec"]["deletionPolicy"] = json!("Orphan");
+                fields
             }
             Policy::Kustomization | Policy::HelmRelease => json!({"spec": {"suspend": true}}),
             Policy::Ack => annotation(ACK, "retain"),
@@ -701,11 +706,15 @@ mod tests {
             (Policy::KubeDb, json!({"spec": {"deletionPolicy": "WipeOut"}})),
             (Policy::KubeDb, json!({"spec": {"terminationPolicy": "Delete"}})),
         ];
-        for (policy, mut object) in acting {
+        for (policy, object) in acting {
             assert!(kept(policy, &object).is_none(), "{policy:?}");
-            let patch = policy.keeping(&policy.read(&object)).unwrap();
-            merge(&mut object, &patch);
-            assert!(kept(policy, &object).is_some(), "{policy:?}: {object}");
+            for is_namespaced in [false, true] {
+                let (mut object, patch) = (object.clone(), policy.keeping(&policy.read(&object), is_namespaced));
+                merge(&mut object, &patch.unwrap());
+                assert!(kept(policy, &object).is_some(), "{policy:?}: {object}");
+                let is_pruned = policy == Policy::Crossplane && is_namespaced;
+                assert!(!is_pruned || object["spec"].get("deletionPolicy").is_none_or(|it| it == "Delete"));
+            }
         }
     }
 

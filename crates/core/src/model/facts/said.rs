@@ -77,6 +77,11 @@ impl From<ReadSaid> for Said {
 const ERRORS: [&str; 6] =
     ["detachError", "attachError", "error", "errorMessage", "failureMessage", "usefulErrorMessage"];
 
+fn is_of_error(key: &str) -> bool {
+    // Of many names, such as `failureReason` and `lastError`.
+    ERRORS.contains(&key) || key.contains("fail") || key.ends_with("Error")
+}
+
 /// What is in the type of a condition that means trouble if it is true, and in messages about trouble.
 const TROUBLE: [&str; 14] = [
     "error",
@@ -103,7 +108,7 @@ const WELL: [&str; 6] = ["Ready", "Available", "Succeeded", "Healthy", "Complete
 /// Which keys of `status` [`read_said`] needs at each depth.
 pub fn contains_said(depth: usize, key: &str) -> bool {
     match depth {
-        0 => matches!(key, "conditions" | "v1beta2" | "message" | "phase" | "state") || ERRORS.contains(&key),
+        0 => matches!(key, "conditions" | "v1beta2" | "message" | "phase" | "state") || is_of_error(key),
         _ => matches!(key, "conditions" | "type" | "status" | "reason" | "message" | "lastTransitionTime" | "time"),
     }
 }
@@ -198,7 +203,9 @@ pub fn read_said(group: &str, kind: &str, object: &Value) -> Vec<Said> {
             let in_state = |key| told(key).is_some_and(|state| tells_of_trouble(&state.words));
             ["phase", "state"].into_iter().any(in_state) || tells_of_trouble(&said.words)
         };
-        let error = ERRORS.iter().find_map(|key| told(key));
+        let known = ERRORS.iter().find_map(|key| told(key));
+        let keys = || status.as_object()?.keys().filter(|key| is_of_error(key)).find_map(|key| told(key));
+        let error = known.or_else(keys);
         return error.or_else(|| told("message").filter(is_trouble)).into_iter().collect();
     }
     said.into_iter().take(QUOTED).map(|(_, said)| said).collect()
@@ -273,16 +280,15 @@ impl Said {
         is_whole.then_some(Forbidden { account: account.split_once(':')?, verb, resource })
     }
 
-    /// Whether it says that something is not found which its controller needs, and doesn't make itself: `secrets "NAME"
-    /// not found`.
-    pub(crate) fn tells_of_missing(&self) -> bool {
-        const KINDS: [&str; 3] = ["secret", "serviceaccount", "configmap"];
-        let kind = |before: &str| {
-            let (before, _) = before.rsplit_once('"')?;
-            Some(before.split_whitespace().next_back()?.to_ascii_lowercase())
-        };
-        let kinds = self.words.match_indices("\" not found").filter_map(|(at, _)| kind(&self.words[..at]));
-        kinds.into_iter().any(|kind| KINDS.contains(&kind.trim_end_matches('s')))
+    /// What it says is not found: its kind or its resource, with a group if it has one, and its name (apimachinery
+    /// pkg/api/errors:NewNotFound): `secrets "NAME" not found`.
+    pub(crate) fn missing(&self) -> Option<(&str, &str)> {
+        self.words.match_indices("\" not found").find_map(|(at, _)| {
+            let (before, name) = self.words[..at].rsplit_once('"')?;
+            let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-');
+            let kind = before.strip_suffix(' ')?.rsplit(|letter| !is_part(letter)).next()?;
+            (!kind.is_empty() && !name.is_empty()).then_some((kind, name))
+        })
     }
 
     /// Whether it says that nothing can be created in a namespace, as that is being deleted (apiserver
@@ -462,16 +468,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_found_is_told_from_what_is() {
+    fn what_is_not_found_is_named() {
         let of = |words: &str| {
             let said = Said { words: words.to_owned(), source: Source::Event, is_error: true, at: None };
-            said.tells_of_missing()
+            said.missing().map(|(kind, name)| format!("{kind} {name}"))
         };
-        for words in ["secret \"a/b\" not found: x", "no: serviceaccounts \"b\" not found", "Secret \"b\" not found"] {
-            assert!(of(words), "{words}");
+        for (words, named) in [
+            ("secret \"a/b\" not found: x", "secret a/b"),
+            ("no: serviceaccounts \"b\" not found", "serviceaccounts b"),
+            ("Ready is False: Failed: it needs shops.acme.io \"b\" not found", "shops.acme.io b"),
+        ] {
+            assert_eq!(of(words).as_deref(), Some(named));
         }
-        for words in ["pods \"b\" not found", "\" not found", "not found", "secret \"b\" is invalid"] {
-            assert!(!of(words), "{words}");
+        for words in ["\" not found", "not found", "secret \"b\" is invalid", "\"b\" not found"] {
+            assert_eq!(of(words), None, "{words}");
         }
     }
 

@@ -245,6 +245,12 @@ impl SideEffects<'_, '_> {
                 let needed = self.goes_with(object, policy);
                 let unless = needed.map(|needed| format!(", unless {needed}, goes first")).unwrap_or_default();
                 self.add(object, kind, format!("{message}{listed}{unless}"));
+                let claims = inventory.map(claims_elsewhere).unwrap_or_default();
+                if !claims.is_empty() {
+                    let claims: Vec<&str> = claims.iter().map(String::as_str).collect();
+                    let message = format!("{} in another cluster may lose data", some_of(&claims, NAMED));
+                    self.add_unread(object, EffectKind::DataLost, message, None);
+                }
             }
             Some(PolicyEffect::Act(unless)) => self.add(object, kind, format!("{message}, {unless}")),
             Some(PolicyEffect::Keep(why)) => {
@@ -324,6 +330,14 @@ impl SideEffects<'_, '_> {
             }
         }
     }
+}
+
+/// What a controller deletes in another cluster that may have data there.
+fn claims_elsewhere(inventory: &Inventory) -> Vec<String> {
+    let has_data = |named: &&InventoryObject| {
+        inventory.elsewhere && named.group.is_empty() && matches!(&*named.kind, "PersistentVolumeClaim" | "Namespace")
+    };
+    inventory.objects.iter().filter(has_data).map(|named| format!("{}/{}", named.kind, named.name)).collect()
 }
 
 /// How many objects a controller deletes, and where; by name those of which a dump doesn't tell what goes with them.

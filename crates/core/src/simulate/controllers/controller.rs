@@ -116,20 +116,34 @@ impl FinalizerController {
     }
 
     /// This controller where the namespace of the object is being deleted, in which it must create something first; or
-    /// tries to, and is refused that.
-    pub(crate) fn in_leaving_namespace(self: Arc<Self>, finalizer: &str, in_vain: bool) -> Arc<Self> {
-        let refused = creates_first(finalizer).filter(|_| matches!(self.liveness, Liveness::Alive(_)));
-        if refused.is_none() && !in_vain {
-            return self;
-        }
-        let evidence = self.liveness.evidence();
-        let first = refused.unwrap_or("something");
-        let words =
-            format!("{evidence}, and must create {first} first, which a namespace that is being deleted refuses");
+    /// tries to, and `is_refused` that; or needs something that nobody can create any more.
+    pub(crate) fn in_leaving_namespace(
+        self: Arc<Self>,
+        snapshot: &Snapshot,
+        object: ObjectId,
+        finalizer: Symbol,
+        is_refused: bool,
+    ) -> Arc<Self> {
+        let creates = creates_first(snapshot.text(finalizer));
+        let refused = creates.filter(|_| matches!(self.liveness, Liveness::Alive(_)));
+        let missing = self.lacks.iter().find_map(|lack| lack.missing_in(snapshot.namespace(object)));
+        let why = match (refused, missing) {
+            (Some(first), _) => format!("must create {first} first, which a namespace that is being deleted refuses"),
+            _ if is_refused => {
+                "must create something first, which a namespace that is being deleted refuses".to_owned()
+            }
+            (None, Some(missing)) => {
+                format!("needs {missing}, which nobody can create in a namespace that is being deleted")
+            }
+            (None, None) => return self,
+        };
         let liveness = match &self.liveness {
-            Liveness::Alive(_) | Liveness::Unknown(_) => Liveness::Unknown(words),
+            Liveness::Alive(evidence) | Liveness::Unknown(evidence) => {
+                Liveness::Unknown(format!("{evidence}, and {why}"))
+            }
             other => other.clone(),
         };
+        let in_vain = is_refused || missing.is_some();
         Arc::new(FinalizerController { liveness, refused, in_vain, ..(*self).clone() })
     }
 

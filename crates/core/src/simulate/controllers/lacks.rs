@@ -3,7 +3,7 @@
 use std::mem;
 
 use crate::{
-    model::{ObjectId, ResourceId, Snapshot},
+    model::{ObjectId, Snapshot},
     wording::some_of,
 };
 
@@ -42,6 +42,14 @@ impl Lack {
         (!words.is_empty()).then_some(words)
     }
 
+    /// The name of what is surely needed, and doesn't exist in this namespace.
+    pub(super) fn missing_in(&self, namespace: &str) -> Option<&str> {
+        match self {
+            Lack::Object(needed) if needed.need == Need::Surely && needed.place.1 == namespace => Some(&needed.name),
+            _ => None,
+        }
+    }
+
     fn words(&self, all: &[Lack], snapshot: &Snapshot) -> Option<String> {
         Some(match self {
             Lack::Account { account: (place, name), .. } => {
@@ -74,8 +82,8 @@ pub struct Needed {
     /// `None`: it doesn't exist.
     pub(crate) id: Option<ObjectId>,
     pub(super) need: Need,
-    /// Its kind and namespace.
-    pub(crate) place: (ResourceId, String),
+    /// What its kind is called in commands, and its namespace.
+    pub(crate) place: (String, String),
 }
 
 /// How much a controller needs an object.
@@ -88,6 +96,24 @@ pub(super) enum Need {
 }
 
 impl Needed {
+    /// One that doesn't exist, of a kind that has this word in commands, in a namespace, with a name; another object
+    /// names it.
+    pub(super) fn missing(
+        snapshot: &Snapshot,
+        by: ObjectId,
+        (kind, word): (&str, String),
+        (namespace, name): (&str, &str),
+        need: Need,
+    ) -> Needed {
+        let is_near = namespace.is_empty() || namespace == snapshot.namespace(by);
+        let elsewhere = if is_near { String::new() } else { format!(" -n {namespace}") };
+        Needed { name: format!("{kind}/{name}{elsewhere}"), id: None, need, place: (word, namespace.to_owned()) }
+    }
+
+    pub(super) fn is_same(&self, other: &Needed) -> bool {
+        (&self.name, &self.place) == (&other.name, &other.place)
+    }
+
     /// Of these, what is said first, as a verb and its objects; `what` they do.
     pub(super) fn in_words(all: &[Needed], what: [&str; 2]) -> Option<String> {
         let need = all.iter().map(|needed| needed.need).min()?;

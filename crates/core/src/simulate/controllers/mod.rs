@@ -82,8 +82,8 @@ pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question
     controller = leaving(context, controller);
     if context.leaving_namespace_of(object).is_some() {
         let said = context.snapshot.facts.why_not_deleted(object);
-        let in_vain = said.is_some_and(|said| said.tells_of_leaving_namespace());
-        controller = controller.in_leaving_namespace(context.snapshot.text(finalizer), in_vain);
+        let is_refused = said.is_some_and(|said| said.tells_of_leaving_namespace());
+        controller = controller.in_leaving_namespace(context.snapshot, object, finalizer, is_refused);
     }
     let undrained = draining::undrained(context, object, context.snapshot.text(finalizer));
     let controller = match undrained.is_empty() {

@@ -38,7 +38,7 @@ impl SimContext<'_> {
                 name: format!("ServiceAccount/{name}"),
                 id: found.object(),
                 need: Need::ActsAs,
-                place: (accounts, snapshot.namespace(object).to_owned()),
+                place: (snapshot.resources.get(accounts).full_name(), snapshot.namespace(object).to_owned()),
             })
         });
         let names = if may_need(text, group, kind) { &facts.names[..] } else { &[] };
@@ -178,17 +178,12 @@ impl SimContext<'_> {
                         name: snapshot.located(id, Some(snapshot.namespace(by))),
                         id: Some(id),
                         need,
-                        place: (kind, place.to_owned()),
+                        place: (resource.full_name(), place.to_owned()),
                     });
                 }
                 Presence::Absent if is_sure => {
-                    let elsewhere = match place {
-                        "" => String::new(),
-                        _ if place == snapshot.namespace(by) => String::new(),
-                        _ => format!(" -n {place}"),
-                    };
-                    let name = format!("{}/{}{elsewhere}", resource.kind, named.name);
-                    missing = Some(Needed { name, id: None, need, place: (kind, place.to_owned()) });
+                    let kind = (&*resource.kind, resource.full_name());
+                    missing = Some(Needed::missing(snapshot, by, kind, (place, &named.name), need));
                 }
                 _ => {}
             }
@@ -251,6 +246,33 @@ impl SimContext<'_> {
         Some(Arc::new(FinalizerController { liveness, loses, paused: None, ..controller.clone() }))
     }
 
+    /// What somebody can make again, and is not found, as is said of an object since it was deleted.
+    fn said_to_be_missing(&self, object: ObjectId) -> Option<Needed> {
+        // Nobody makes these by hand: what goes on without them is up to the controller.
+        const MADE: [&str; 4] = ["Node", "PersistentVolume", "Pod", "VolumeAttachment"];
+        let snapshot = self.snapshot;
+        let said = snapshot.facts.why_not_deleted(object).filter(|said| said.source.is_of_deletion())?;
+        let (called, name) = said.missing()?;
+        let (namespace, name) = name.split_once('/').unwrap_or((snapshot.namespace(object), name));
+        let own = snapshot.resource(object);
+        let (kind, group) = called.split_once('.').map_or((called, None), |(kind, group)| (kind, Some(group)));
+        let groups = group.map_or(vec!["", &own.group], |group| vec![group]);
+        let known = groups.into_iter().find_map(|group| snapshot.resources.by_group_and_name(group, kind));
+        let Some(resource) = known.map(|known| snapshot.resources.get(known)) else {
+            // A dump may lack its kind.
+            let word = group.filter(|group| group.contains('.')).map(|_| called.to_ascii_lowercase())?;
+            return Some(Needed::missing(snapshot, object, (kind, word), (namespace, name), Need::Surely));
+        };
+        let place = if resource.namespaced { namespace } else { "" };
+        let is_there = matches!(snapshot.look_up_named(known?, place, name), Presence::Present(_));
+        let is_own = resource == own && name == snapshot.name(object);
+        if is_own || MADE.contains(&&*resource.kind) || is_there {
+            return None;
+        }
+        let kind = (&*resource.kind, resource.full_name());
+        Some(Needed::missing(snapshot, object, kind, (place, name), Need::Surely))
+    }
+
     /// The controller of a finalizer, with what it needs or may need and what doesn't exist.
     pub(super) fn without_what_is_missing(
         &self,
@@ -260,6 +282,8 @@ impl SimContext<'_> {
     ) -> Arc<FinalizerController> {
         let mut missing = self.needed(object, finalizer);
         missing.retain(|needed| needed.id.is_none());
+        let said = self.said_to_be_missing(object);
+        missing.extend(said.filter(|said| !missing.iter().any(|needed| needed.is_same(said))));
         let Some(words) = Needed::in_words(&missing, ["does not exist", "do not exist"]) else { return controller };
         match &controller.liveness {
             // It runs, and isn't expected to do anything.
