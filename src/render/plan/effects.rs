@@ -1,6 +1,8 @@
 //! What a delete does beyond the listed objects, in JSON and in words: outside the cluster, by controllers that keep
 //! running, and in a Namespace; and parts of the request without effect.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::render::{
@@ -213,32 +215,14 @@ fn bare(view: &PlanView<'_>, object: ObjectId) -> String {
 /// Parts of the request that have no effect.
 pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
     let several = view.plan.request.targets.len() > 1;
-    // Notes on what is no target, often many of a kind.
-    const OF_OTHERS: [NoteKind; 17] = [
-        NoteKind::DoubtedPath,
-        NoteKind::LeftBehind,
-        NoteKind::Abandoned,
-        NoteKind::PerhapsAbandoned,
-        NoteKind::WithoutRights,
-        NoteKind::WithoutNeeded,
-        NoteKind::PolicyLapses,
-        NoteKind::LosesAccount,
-        NoteKind::StartsNoMore,
-        NoteKind::LosesCertificate,
-        NoteKind::LosesBackend,
-        NoteKind::LosesPodNames,
-        NoteKind::LosesServer,
-        NoteKind::LosesProvisioner,
-        NoteKind::LosesDriver,
-        NoteKind::LosesRole,
-        NoteKind::StaysTerminating,
-    ];
-    let notes = &view.plan.notes;
-    let of_others = OF_OTHERS.iter().filter_map(|kind| {
-        let objects = notes.iter().filter(|note| note.kind == *kind).map(|note| note.object);
-        left_alone(view, *kind, &objects.collect::<Vec<_>>())
-    });
-    let describe = notes.iter().filter(|note| !OF_OTHERS.contains(&note.kind)).map(|note| {
+    let (of_targets, others): (Vec<&Note>, Vec<&Note>) =
+        view.plan.notes.iter().partition(|note| note.kind.is_of_targets());
+    let mut of_others: BTreeMap<NoteKind, Vec<ObjectId>> = BTreeMap::new();
+    for note in others {
+        of_others.entry(note.kind).or_default().push(note.object);
+    }
+    let of_others = of_others.iter().map(|(kind, objects)| left_alone(view, *kind, objects));
+    let describe = of_targets.into_iter().map(|note| {
         let message = note.kind.message(view.plan.request.propagation);
         if several { format!("{}: {message}", view.name(note.object)) } else { message }
     });
@@ -247,10 +231,10 @@ pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
 
 /// Objects that a sweep doesn't touch because an API path doesn't exist (R3.16), or that a delete leaves
 /// behind; the first few are named.
-fn left_alone(view: &PlanView<'_>, kind: NoteKind, objects: &[ObjectId]) -> Option<String> {
+fn left_alone(view: &PlanView<'_>, kind: NoteKind, objects: &[ObjectId]) -> String {
     let each = if objects.len() == 1 { "" } else { ", each" };
     let message = kind.message(view.plan.request.propagation);
-    (!objects.is_empty()).then(|| format!("{}{each}: {message}", view.some(objects)))
+    format!("{}{each}: {message}", view.some(objects))
 }
 
 /// What controllers do after the delete; objects with the same reaction share a line.

@@ -12,8 +12,8 @@ pub struct Note {
     pub kind: NoteKind,
 }
 
-/// What a note says. Its JSON name never changes meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+/// What a note says, in the order in which it is told: of targets before others. Its JSON name never changes meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum NoteKind {
     /// The first DELETE of a CustomResourceDefinition ignores the policy: all instances are deleted (R1.26).
@@ -52,32 +52,13 @@ pub enum NoteKind {
     WithoutNeeded,
     /// The last parameters of this policy go, and without them it lets everything pass (R9.45).
     PolicyLapses,
-    /// The pods of a workload or CronJob name what goes: they run on, and no other can be started (R9.50).
-    StartsNoMore,
     /// The ServiceAccount of a pod, or of a workload's or CronJob's pods, goes: its tokens are refused at once, and no
     /// other pod can be started with it (R9.50).
     LosesAccount,
-    /// The Secret with a certificate goes that an Ingress or a Gateway serves (R9.50).
-    #[strum(serialize = "loses-named")]
-    LosesCertificate,
-    /// The Service goes that an Ingress or a route sends requests to (R9.50).
-    #[strum(serialize = "loses-named")]
-    LosesBackend,
-    /// The Service goes that gives names to a StatefulSet's pods (R9.50).
-    #[strum(serialize = "loses-named")]
-    LosesPodNames,
-    /// The class of an Ingress or a Gateway goes, or the Gateway of a route: nobody serves it (R9.50).
-    #[strum(serialize = "loses-named")]
-    LosesServer,
-    /// The StorageClass goes of a claim that has no volume yet, or of those of a StatefulSet to come (R9.50).
-    #[strum(serialize = "loses-named")]
-    LosesProvisioner,
-    /// The CSIDriver goes that says how a volume is attached and mounted (R9.50).
-    #[strum(serialize = "loses-named")]
-    LosesDriver,
-    /// The role goes that a binding gives (R9.50).
-    #[strum(serialize = "loses-named")]
-    LosesRole,
+    /// The pods of a workload or CronJob name what goes: they run on, and no other can be started (R9.50).
+    StartsNoMore,
+    /// Something goes that it names, with what it loses with that, in words (R9.50).
+    LosesNamed(&'static str),
     /// A dependent of what goes that was Terminating before, and stays so, with or without this delete.
     StaysTerminating,
 }
@@ -85,6 +66,11 @@ pub enum NoteKind {
 named!(NoteKind);
 
 impl NoteKind {
+    /// Whether it is about targets, and not about others, of which there are often many.
+    pub fn is_of_targets(self) -> bool {
+        self < NoteKind::DoubtedPath
+    }
+
     /// Whether the user asked to save dependents and the policy saves none.
     pub fn saves_nothing(self, propagation: Propagation) -> bool {
         propagation == Propagation::Orphan
@@ -94,95 +80,65 @@ impl NoteKind {
     /// A sentence about the object.
     pub fn message(self, propagation: Propagation) -> String {
         let policy = propagation.name().to_lowercase();
-        match self {
+        let said = match self {
             NoteKind::DefinitionIgnoresPolicy => {
-                format!("the first delete of a CRD ignores --cascade={policy}: all its instances are deleted anyway")
+                return format!(
+                    "the first delete of a CRD ignores --cascade={policy}: all its instances are deleted anyway"
+                );
+            }
+            NoteKind::NoDependents => {
+                return format!("it has no dependents, so --cascade={policy} has the same effect as background");
             }
             NoteKind::NamespaceContentGoes => {
                 "--cascade=orphan does not keep the content of a namespace: it only removes references to the \
                  Namespace object itself"
-                    .to_owned()
-            }
-            NoteKind::NoDependents => {
-                format!("it has no dependents, so --cascade={policy} has the same effect as background")
             }
             NoteKind::PodAlreadyEnding => {
                 "the API server ignores this delete and its policy: the pod is in its grace period, and only a \
                  shorter one would count"
-                    .to_owned()
             }
             NoteKind::NamespaceAlreadyEnding => {
                 "the API server ignores this delete: a Terminating namespace keeps its policy while its content \
                  is being deleted"
-                    .to_owned()
             }
+            NoteKind::AlreadyTerminating => "already being deleted with this policy",
             NoteKind::DoubtedPath => {
                 "not changed: its owner's API path does not exist, which does not prove that the owner is missing \
                  (--trust-missing-apis treats the owner as missing, as the collector does)"
-                    .to_owned()
             }
             NoteKind::LeftBehind => {
-                "stays for ever: the collector cannot resolve its owner reference, and never deletes it".to_owned()
+                "stays for ever: the collector cannot resolve its owner reference, and never deletes it"
             }
             NoteKind::Abandoned => {
                 "stays, and cannot be deleted any more: the controller that removes its finalizer goes in this delete"
-                    .to_owned()
             }
             NoteKind::PerhapsAbandoned => {
                 "stays, and may not be deletable any more: by its name, namespace or labels, a workload that goes in \
                  this delete may be the controller that removes its finalizer"
-                    .to_owned()
             }
             NoteKind::WithoutRights => {
                 "stays, and may not be deletable any more: what lets the controller that removes its finalizer change \
                  it goes in this delete"
-                    .to_owned()
             }
             NoteKind::WithoutNeeded => {
                 "stays, and may not be deletable any more: its spec names what goes in this delete, and the controller \
                  that removes its finalizer may need that"
-                    .to_owned()
             }
             NoteKind::PolicyLapses => {
                 "no longer applies where its parameters go in this delete: without them, it lets everything pass"
-                    .to_owned()
-            }
-            NoteKind::StartsNoMore => {
-                "names what goes in this delete: pods that run go on, and without that, no other pod of it can start"
-                    .to_owned()
             }
             NoteKind::LosesAccount => {
                 "runs as a ServiceAccount that goes in this delete: the API server refuses its tokens from then on, \
                  also those of pods that run, and no other pod can start with it"
-                    .to_owned()
             }
-            NoteKind::LosesCertificate => {
-                "serves TLS with the certificate in a Secret that goes in this delete, and loses that".to_owned()
+            NoteKind::StartsNoMore => {
+                "names what goes in this delete: pods that run go on, and without that, no other pod of it can start"
             }
-            NoteKind::LosesBackend => {
-                "sends requests to a Service that goes in this delete: without that, these fail".to_owned()
-            }
-            NoteKind::LosesPodNames => {
-                "its pods are called by names of a Service that goes in this delete: nobody finds them by these then"
-                    .to_owned()
-            }
-            NoteKind::LosesServer => {
-                "is served through what goes in this delete: without that, its controller may leave it alone".to_owned()
-            }
-            NoteKind::LosesProvisioner => {
-                "names a StorageClass that goes in this delete: without that, no volume is provisioned for its claims"
-                    .to_owned()
-            }
-            NoteKind::LosesDriver => {
-                "the CSIDriver of its driver goes in this delete: without that, it is attached and mounted by \
-                 defaults, which may fail"
-                    .to_owned()
-            }
-            NoteKind::LosesRole => "gives a role that goes in this delete: without that, it gives nothing".to_owned(),
+            NoteKind::LosesNamed(loss) => loss,
             NoteKind::StaysTerminating => {
-                "stays Terminating, as it does without this delete: kubectl gc explain says why".to_owned()
+                "stays Terminating, as it does without this delete: kubectl gc explain says why"
             }
-            NoteKind::AlreadyTerminating => "already being deleted with this policy".to_owned(),
-        }
+        };
+        said.to_owned()
     }
 }

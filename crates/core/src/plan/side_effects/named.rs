@@ -30,18 +30,31 @@ fn is_of_a_workload(snapshot: &Snapshot, pod: ObjectId) -> bool {
 
 /// What an object loses with what it names.
 fn loss(named: &Required) -> NoteKind {
-    match named {
-        Required::ServiceAccount(_) => NoteKind::LosesAccount,
-        Required::PriorityClass(_) | Required::RuntimeClass(_) => NoteKind::StartsNoMore,
-        Required::Secret(_) | Required::ConfigMap(_) => NoteKind::StartsNoMore,
-        Required::Certificate(_) => NoteKind::LosesCertificate,
-        Required::Backend(_) => NoteKind::LosesBackend,
-        Required::PodNames(_) => NoteKind::LosesPodNames,
-        Required::IngressClass(_) | Required::GatewayClass(_) | Required::Gateway(_) => NoteKind::LosesServer,
-        Required::StorageClass(_) => NoteKind::LosesProvisioner,
-        Required::CsiDriver(_) => NoteKind::LosesDriver,
-        Required::Role(_) | Required::ClusterRole(_) => NoteKind::LosesRole,
-    }
+    NoteKind::LosesNamed(match named {
+        Required::ServiceAccount(_) => return NoteKind::LosesAccount,
+        Required::PriorityClass(_) | Required::RuntimeClass(_) => return NoteKind::StartsNoMore,
+        Required::Secret(_) | Required::ConfigMap(_) => return NoteKind::StartsNoMore,
+        Required::Certificate(_) => {
+            "serves TLS with the certificate in a Secret that goes in this delete, and loses that"
+        }
+        Required::Backend(_) => "sends requests to a Service that goes in this delete: without that, these fail",
+        Required::PodNames(_) => {
+            "its pods are called by names of a Service that goes in this delete: nobody finds them by these then"
+        }
+        Required::IngressClass(_) | Required::GatewayClass(_) | Required::Gateway(_) => {
+            "is served through what goes in this delete: without that, its controller may leave it alone"
+        }
+        Required::StorageClass(_) => {
+            "names a StorageClass that goes in this delete: without that, no volume is provisioned for its claims"
+        }
+        Required::CsiDriver(_) => {
+            "the CSIDriver of its driver goes in this delete: without that, it is attached and mounted by defaults, \
+             which may fail"
+        }
+        Required::Role(_) | Required::ClusterRole(_) => {
+            "gives a role that goes in this delete: without that, it gives nothing"
+        }
+    })
 }
 
 /// Adds a note for each such object. Of a cluster, workloads and pods are read for what pods name, and nothing for the
