@@ -18,6 +18,11 @@ impl<K: Eq + Hash, V> Groups<K, V> {
     {
         self.0.get(key).map_or(&[], Vec::as_slice)
     }
+
+    /// All keys, each with its values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &[V])> {
+        self.0.iter().map(|(key, values)| (key, values.as_slice()))
+    }
 }
 
 impl<K, V> Default for Groups<K, V> {

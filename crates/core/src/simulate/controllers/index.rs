@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use rustc_hash::FxHashMap;
 
 use crate::{
+    groups::Groups,
     model::{ObjectId, ResourceId, Snapshot, Symbol},
     simulate::needs::Once,
 };
@@ -17,17 +18,17 @@ const SAMPLES: usize = 8;
 /// Relations between objects that show whether controllers run, computed once for a snapshot.
 #[derive(Debug, Default)]
 pub(crate) struct ControllerIndex {
-    pub(super) by_finalizer: OnceLock<FxHashMap<(ResourceId, Symbol), Vec<ObjectId>>>,
+    pub(super) by_finalizer: OnceLock<Groups<(ResourceId, Symbol)>>,
     pub(super) judged: Mutex<FxHashMap<Asked, Judged>>,
     /// The workloads whose facts limit what they handle.
     pub(super) limited: OnceLock<Vec<ObjectId>>,
     pub(super) runs_in_a_cloud: OnceLock<bool>,
     /// The kinds of each group.
-    pub(super) kinds: OnceLock<FxHashMap<String, Vec<ResourceId>>>,
+    pub(super) kinds: OnceLock<Groups<String, ResourceId>>,
     /// What names an object in its spec (R9.47).
-    pub(super) named_by: OnceLock<FxHashMap<ObjectId, Vec<ObjectId>>>,
+    pub(super) named_by: OnceLock<Groups<ObjectId>>,
     /// The RoleBindings of each namespace.
-    pub(super) role_bindings: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
+    pub(super) role_bindings: OnceLock<Groups<Symbol>>,
     /// The bindings that count for a ServiceAccount, by its namespace and name.
     pub(super) bindings: Mutex<FxHashMap<(String, String), Arc<Bindings>>>,
     /// Stands for all that are not judged.
@@ -61,14 +62,14 @@ pub(super) enum Scope {
 
 impl ControllerIndex {
     /// Some objects of each kind with each finalizer.
-    pub(super) fn by_finalizer(&self, snapshot: &Snapshot) -> &FxHashMap<(ResourceId, Symbol), Vec<ObjectId>> {
+    pub(super) fn by_finalizer(&self, snapshot: &Snapshot) -> &Groups<(ResourceId, Symbol)> {
         self.by_finalizer.get_or_init(|| {
-            let mut index: FxHashMap<(ResourceId, Symbol), Vec<ObjectId>> = FxHashMap::default();
+            let mut index = Groups::default();
             for (id, object) in snapshot.objects() {
-                for finalizer in object.finalizers.iter() {
-                    let some = index.entry((object.resource, *finalizer)).or_default();
-                    if some.len() < SAMPLES {
-                        some.push(id);
+                let keys = object.finalizers.iter().map(|finalizer| (object.resource, *finalizer));
+                for key in keys {
+                    if index.of(&key).len() < SAMPLES {
+                        index.extend([(key, id)]);
                     }
                 }
             }
@@ -78,10 +79,7 @@ impl ControllerIndex {
 
     /// The object whose managers stand for this one's.
     pub(super) fn representative(&self, snapshot: &Snapshot, object: ObjectId, finalizer: Symbol) -> ObjectId {
-        let some = self
-            .by_finalizer(snapshot)
-            .get(&(snapshot.object(object).resource, finalizer))
-            .map_or(&[][..], Vec::as_slice);
+        let some = self.by_finalizer(snapshot).of(&(snapshot.object(object).resource, finalizer));
         if some.contains(&object) { object } else { some.first().copied().unwrap_or(object) }
     }
 }

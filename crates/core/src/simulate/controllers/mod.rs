@@ -236,7 +236,7 @@ pub(crate) fn held_by_these(
 ) -> Vec<(ObjectId, Symbol, Arc<FinalizerController>)> {
     let snapshot = context.snapshot;
     let mut kinds: FxHashSet<(ResourceId, Symbol)> = FxHashSet::default();
-    for ((resource, finalizer), samples) in context.controllers.by_finalizer(snapshot) {
+    for ((resource, finalizer), samples) in context.controllers.by_finalizer(snapshot).iter() {
         let kind = snapshot.resources.get(*resource);
         let text = snapshot.text(*finalizer);
         let add_on = add_on(text, &kind.group, &kind.kind);

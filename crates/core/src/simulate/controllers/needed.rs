@@ -6,11 +6,13 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    groups::Groups,
     model::{
         ObjectId, Presence, ResourceId, Snapshot, Symbol,
         effects::{NamedObject, PolicyEffect, known_finalizer, known_users, may_need, surely_needs},
     },
     simulate::{context::SimContext, state::Liveness},
+    wording::each_once,
 };
 
 use super::{
@@ -82,7 +84,7 @@ impl SimContext<'_> {
     /// What names an object in its spec, and may need it, as far as was read.
     pub(crate) fn named_by(&self, object: ObjectId) -> &[ObjectId] {
         let index = self.controllers.named_by.get_or_init(|| {
-            let mut index: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+            let mut index = Groups::default();
             for (by, _) in self.snapshot.objects() {
                 let names = self.snapshot.facts.policy(by).map_or(&[][..], |facts| &facts.names);
                 let is_sure = !names.is_empty() && self.surely_needs(by);
@@ -90,13 +92,12 @@ impl SimContext<'_> {
                     let mut finalizers = self.snapshot.object(by).finalizers.iter();
                     is_sure || finalizers.any(|finalizer| named.is_needed_for(self.snapshot.text(*finalizer)))
                 };
-                for id in names.iter().filter_map(|named| self.named(by, named, is_needed(named))?.id) {
-                    index.entry(id).or_default().push(by);
-                }
+                let needed = names.iter().filter_map(|named| self.named(by, named, is_needed(named))?.id);
+                index.extend(needed.map(|id| (id, by)));
             }
             index
         });
-        index.get(&object).map_or(&[], Vec::as_slice)
+        index.of(&object)
     }
 
     /// Whether the controller of one of its finalizers surely needs what an object names.
@@ -143,7 +144,7 @@ impl SimContext<'_> {
         };
         let own = snapshot.resource(by);
         let all = self.controllers.kinds.get_or_init(|| kinds_of_groups(snapshot));
-        let of_group = |group: &str| all.get(group).map_or(&[][..], Vec::as_slice).iter().copied();
+        let of_group = |group: &str| all.of(group).iter().copied();
         let kind_of = |id: &ResourceId| snapshot.resources.get(*id).kind.as_str();
         let secrets = of_group("").find(|id| kind_of(id) == "Secret").filter(|_| named.may_be_secret());
         let is_of_group = named.group.is_empty() || named.group == own.group;
@@ -302,16 +303,9 @@ impl SimContext<'_> {
 }
 
 /// The kinds of each group.
-fn kinds_of_groups(snapshot: &Snapshot) -> FxHashMap<String, Vec<ResourceId>> {
-    let mut kinds: FxHashMap<String, Vec<ResourceId>> = FxHashMap::default();
-    for (id, resource) in snapshot.resources.iter() {
-        let of_group = kinds.entry(resource.group.clone()).or_default();
-        let picked = snapshot.resources.picked(id);
-        if !of_group.contains(&picked) {
-            of_group.push(picked);
-        }
-    }
-    kinds
+fn kinds_of_groups(snapshot: &Snapshot) -> Groups<String, ResourceId> {
+    let kinds = snapshot.resources.iter();
+    each_once(kinds.map(|(id, resource)| (resource.group.clone(), snapshot.resources.picked(id)))).collect()
 }
 
 /// Whether a spec may name an object, and a controller need it.

@@ -37,9 +37,8 @@ pub(super) fn added_by<'a>(context: &SimContext<'a>, object: ObjectId, finalizer
 /// The program that has added this finalizer to other objects of the kind: somebody may have copied it by hand.
 pub(super) fn adds_it_to_others<'a>(context: &SimContext<'a>, object: ObjectId, finalizer: Symbol) -> Option<&'a str> {
     let snapshot = context.snapshot;
-    let samples = context.controllers.by_finalizer(snapshot);
-    let samples = samples.get(&(snapshot.object(object).resource, finalizer)).into_iter().flatten();
-    let mut others = samples.copied().filter(|other| *other != object);
+    let samples = context.controllers.by_finalizer(snapshot).of(&(snapshot.object(object).resource, finalizer));
+    let mut others = samples.iter().copied().filter(|other| *other != object);
     others.find_map(|other| match added_by(context, other, snapshot.text(finalizer)) {
         AddedBy::Program(program) => Some(program),
         _ => None,

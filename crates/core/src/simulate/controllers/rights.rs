@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, PoisonError};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::{
+    groups::Groups,
     model::{
         ObjectId, Presence, Snapshot, Symbol,
         facts::{Forbidden, LabelSelector, Required},
@@ -107,7 +108,7 @@ pub(super) fn without_rights(
 #[derive(Debug, Default)]
 pub(super) struct Bindings {
     everywhere: Vec<ObjectId>,
-    by_namespace: FxHashMap<Symbol, Vec<ObjectId>>,
+    by_namespace: Groups<Symbol>,
     /// Whether one names the account itself, and not a group that has it.
     name_it: bool,
 }
@@ -119,20 +120,16 @@ impl Bindings {
         let counts = |binding: &ObjectId| facts(binding).is_none_or(|facts| facts.names(namespace, Some(name)));
         let of = |some: &[ObjectId]| some.iter().copied().filter(counts).collect::<Vec<_>>();
         let everywhere = of(all.everywhere());
-        let by_namespace: FxHashMap<_, _> = all
-            .by_namespace()
-            .iter()
-            .map(|(place, some)| (*place, of(some)))
-            .filter(|(_, some)| !some.is_empty())
-            .collect();
-        let mut named = everywhere.iter().chain(by_namespace.values().flatten()).filter_map(facts);
-        let name_it = named.any(|facts| facts.names_itself(namespace, name));
+        let beside = all.by_namespace().iter().flat_map(|(place, some)| of(some).into_iter().map(|id| (*place, id)));
+        let by_namespace: Groups<Symbol> = beside.collect();
+        let all = everywhere.iter().chain(by_namespace.iter().flat_map(|(_, some)| some));
+        let name_it = all.filter_map(facts).any(|facts| facts.names_itself(namespace, name));
         Bindings { everywhere, by_namespace, name_it }
     }
 
     /// Those that count for objects of a namespace.
     fn that_count_in(&self, namespace: Symbol) -> impl Iterator<Item = ObjectId> {
-        self.everywhere.iter().chain(self.by_namespace.get(&namespace).into_iter().flatten()).copied()
+        self.everywhere.iter().chain(self.by_namespace.of(&namespace)).copied()
     }
 }
 
@@ -159,14 +156,11 @@ impl<'c, 'a> RightsGone<'c, 'a> {
     }
 
     /// The RoleBindings of each namespace.
-    fn by_namespace(&self) -> &'c FxHashMap<Symbol, Vec<ObjectId>> {
+    fn by_namespace(&self) -> &'c Groups<Symbol> {
         let context = self.context;
         context.controllers.role_bindings.get_or_init(|| {
-            let mut bindings: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
-            for binding in context.of_resource(context.built_in.role_bindings) {
-                bindings.entry(context.snapshot.object(*binding).namespace).or_default().push(*binding);
-            }
-            bindings
+            let bindings = context.of_resource(context.built_in.role_bindings).iter();
+            bindings.map(|binding| (context.snapshot.object(*binding).namespace, *binding)).collect()
         })
     }
 
@@ -179,7 +173,7 @@ impl<'c, 'a> RightsGone<'c, 'a> {
 
     /// The RoleBindings in the namespace of an object.
     fn beside(&self, object: ObjectId) -> &'c [ObjectId] {
-        self.by_namespace().get(&self.context.snapshot.object(object).namespace).map_or(&[], Vec::as_slice)
+        self.by_namespace().of(&self.context.snapshot.object(object).namespace)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -274,9 +268,12 @@ impl<'c, 'a> RightsGone<'c, 'a> {
             .iter()
             .flat_map(|gone| match *gone {
                 role if is(role, built_in.roles) => self.beside(role).to_vec(),
-                role if is(role, built_in.cluster_roles) => {
-                    self.everywhere().iter().chain(self.by_namespace().values().flatten()).copied().collect()
-                }
+                role if is(role, built_in.cluster_roles) => self
+                    .everywhere()
+                    .iter()
+                    .chain(self.by_namespace().iter().flat_map(|(_, some)| some))
+                    .copied()
+                    .collect(),
                 other => vec![other],
             })
             .collect();
