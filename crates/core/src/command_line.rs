@@ -32,8 +32,8 @@ const OPERANDS: &str = "--";
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShellCommand {
     parts: Vec<Part>,
-    /// What it writes, as far as that is known.
-    writes: Vec<(ObjectId, WriteKind)>,
+    /// The objects that it is about, as far as that is known, and how it writes each; `None`: it only reads it.
+    about: Vec<(ObjectId, Option<WriteKind>)>,
 }
 
 /// How a command writes an object.
@@ -55,12 +55,12 @@ enum Part {
 impl ShellCommand {
     /// A program without arguments.
     pub fn new(program: &'static str) -> Self {
-        ShellCommand { parts: vec![Part::Word(program.to_owned())], writes: Vec::new() }
+        ShellCommand { parts: vec![Part::Word(program.to_owned())], about: Vec::new() }
     }
 
     /// A line that starts with shell syntax, such as a loop or a function.
     pub fn of_syntax(syntax: &'static str) -> Self {
-        ShellCommand { parts: vec![Part::Syntax(syntax)], writes: Vec::new() }
+        ShellCommand { parts: vec![Part::Syntax(syntax)], about: Vec::new() }
     }
 
     /// Adds an argument.
@@ -88,7 +88,7 @@ impl ShellCommand {
     #[must_use]
     pub fn command(mut self, other: ShellCommand) -> Self {
         self.parts.extend(other.parts);
-        self.writes.extend(other.writes);
+        self.about.extend(other.about);
         self
     }
 
@@ -103,21 +103,21 @@ impl ShellCommand {
         Some(self.arg(object_word(of_type, group, name)?))
     }
 
-    /// Says what it writes.
+    /// Says which objects it is about, and how it writes them; `None`: it only reads them.
     #[must_use]
-    pub(crate) fn writing(mut self, write: WriteKind, objects: impl IntoIterator<Item = ObjectId>) -> Self {
-        self.writes.extend(objects.into_iter().map(|object| (object, write)));
+    pub(crate) fn about(mut self, write: Option<WriteKind>, objects: impl IntoIterator<Item = ObjectId>) -> Self {
+        self.about.extend(objects.into_iter().map(|object| (object, write)));
         self
     }
 
     /// What it writes, as far as that is known.
     pub(crate) fn writes(&self) -> impl Iterator<Item = (ObjectId, WriteKind)> {
-        self.writes.iter().copied()
+        self.about.iter().filter_map(|(object, write)| Some((*object, (*write)?)))
     }
 
-    /// Whether this is one of its words, unquoted.
-    pub(crate) fn has_word(&self, word: &str) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Word(own) if own == word))
+    /// Whether it reads or writes this object.
+    pub(crate) fn names(&self, object: ObjectId) -> bool {
+        self.about.iter().any(|(about, _)| *about == object)
     }
 
     /// Adds `TYPE`. None if no API server can serve such a type.

@@ -131,11 +131,10 @@ fn refusing_to_finalize(case: &Case<'_>, finding: &Finding, webhooks: &Webhooks)
 }
 
 /// What mends a cause first, as far as it is about these of its objects.
-fn cure(case: &Case<'_>, cause: &Finding, culprits: &BTreeSet<ObjectId>) -> Option<Remedy> {
+fn cure(cause: &Finding, culprits: &BTreeSet<ObjectId>) -> Option<Remedy> {
     let mut cure = cause.remedies.first()?.clone();
-    let names = |command: &ShellCommand, id: &ObjectId| case.commands().names(command, *id);
     cure.commands.retain(|command| {
-        culprits.iter().any(|id| names(command, id)) || !cause.objects.iter().any(|id| names(command, id))
+        culprits.iter().any(|id| command.names(*id)) || !cause.objects.iter().any(|id| command.names(*id))
     });
     Some(cure)
 }
@@ -210,7 +209,7 @@ fn keep_past(case: &Case<'_>, refusing: &Refusing<'_>, remedies: &mut [Remedy]) 
     }
     keep.commands.splice(0..0, before);
     let is_about_webhooks =
-        |command: &ShellCommand| configurations.iter().any(|configuration| commands.names(command, *configuration));
+        |command: &ShellCommand| configurations.iter().any(|configuration| command.names(*configuration));
     for command in others.iter_mut().flat_map(|remedy| &mut remedy.commands).filter(|it| is_about_webhooks(it)) {
         *command = retain.clone().and(command.clone());
     }
@@ -229,8 +228,7 @@ fn put_before_refused(
     let Some(first) = findings[place].remedies.iter().position(|remedy| !refusing(remedy).is_empty()) else { return };
     let causes = refusing(&findings[place].remedies[first]);
     let culprits = all_culprits(findings, &causes);
-    let cures: Vec<Remedy> =
-        causes.iter().filter_map(|(cause, culprits)| cure(case, &findings[*cause], culprits)).collect();
+    let cures: Vec<Remedy> = causes.iter().filter_map(|(cause, culprits)| cure(&findings[*cause], culprits)).collect();
     if cures.iter().any(|cure| cure.decides) {
         let (names, refuse) = (case.names(&culprits, None), if culprits.len() == 1 { "refuses" } else { "refuse" });
         findings[place].consequence.push_str(&format!(" {names} {refuse} remedies below: no webhook answers there."));
@@ -300,7 +298,7 @@ fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &Caus
     };
     let names: Vec<String> = causes.iter().map(name).collect();
     // Its own finding has the others.
-    let first = causes.iter().filter_map(|(cause, culprits)| cure(case, &findings[*cause], culprits));
+    let first = causes.iter().filter_map(|(cause, culprits)| cure(&findings[*cause], culprits));
     let is_own = |cure: &Remedy| findings[place].remedies.iter().any(|remedy| remedy.commands == cure.commands);
     let cures: Vec<Remedy> = first.filter(|cure| cure.step != Step::Force && !is_own(cure)).collect();
     let culprits = all_culprits(findings, causes);

@@ -50,24 +50,18 @@ impl<'a> Commands<'a> {
         let command = self.kubectl.verb(verb);
         let command = command.object(resource.type_word(), &resource.group, self.snapshot.text(object.name))?;
         let command = command.in_namespace(self.snapshot.text(object.namespace))?;
-        Some(match verb {
-            "delete" => command.writing(WriteKind::Delete, [id]),
-            "patch" => command.writing(WriteKind::Change, [id]),
-            "scale" => command.writing(WriteKind::Scale, [id]),
-            _ => command,
-        })
+        let write = match verb {
+            "delete" => Some(WriteKind::Delete),
+            "patch" => Some(WriteKind::Change),
+            "scale" => Some(WriteKind::Scale),
+            _ => None,
+        };
+        Some(command.about(write, [id]))
     }
 
     /// `deployments.apps/web`
     pub(super) fn word(self, id: ObjectId) -> Option<String> {
         word_of(self.snapshot, id)
-    }
-
-    /// Whether a command names this object.
-    pub(super) fn names(self, command: &ShellCommand, id: ObjectId) -> bool {
-        let namespace = self.snapshot.namespace(id);
-        self.word(id).is_some_and(|word| command.has_word(&word))
-            && (namespace.is_empty() || command.has_word(namespace))
     }
 
     /// Shows an object.
@@ -78,7 +72,7 @@ impl<'a> Commands<'a> {
     /// Shows what a delete of an object would do.
     pub fn plan(self, id: ObjectId) -> Option<ShellCommand> {
         let (object, plan) = (self.snapshot.object(id), self.kubectl.plugin("plan"));
-        Some(plan.arg(self.word(id)?)).and_then(|plan| plan.in_namespace(self.snapshot.text(object.namespace)))
+        plan.arg(self.word(id)?).about(None, [id]).in_namespace(self.snapshot.text(object.namespace))
     }
 
     /// Shows an object with the names of the clients that wrote its fields.
@@ -193,7 +187,7 @@ impl<'a> Commands<'a> {
             for named in batches {
                 let (words, ids): (Vec<String>, Vec<ObjectId>) = named.into_iter().unzip();
                 let command = self.kubectl.verb("delete").args(words).in_namespace(self.snapshot.text(namespace));
-                let command = command.map(|command| command.writing(WriteKind::Delete, ids));
+                let command = command.map(|command| command.about(Some(WriteKind::Delete), ids));
                 let cascade = format!("--cascade={cascade}");
                 let flags = [&*cascade, "--wait=false", "--ignore-not-found"];
                 commands.extend(command.map(|command| command.args(flags).args(more.iter().copied())));
@@ -288,7 +282,7 @@ impl<'a> Commands<'a> {
         let words: Option<Vec<String>> = volumes.iter().map(word).collect();
         let fields = json!({"spec": {"persistentVolumeReclaimPolicy": "Retain"}});
         let patch = self.kubectl.verb("patch").args(words?).args(["--type=merge", "-p", &fields.to_string()]);
-        Some(patch.writing(WriteKind::Change, volumes.iter().copied()))
+        Some(patch.about(Some(WriteKind::Change), volumes.iter().copied()))
     }
 
     /// Makes an object's controller keep what the object stands for, if its policy allows that.

@@ -133,22 +133,22 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding]) {
         let mut asked: Vec<ObjectId> = Vec::new();
         for policy in policies.iter().filter(|policy| !policy.mutates) {
             let judges = |(id, operation): (ObjectId, Operation)| policy.judges(case.stage, id, operation);
-            let mut all = finding.remedies.iter().flat_map(writes);
-            if !all.any(|write| judges(write) != Called::No) {
+            let judged = |remedy| -> Vec<_> { writes(remedy).map(|write| (write.0, judges(write))).collect() };
+            let judged: Vec<Vec<(ObjectId, Called)>> = finding.remedies.iter().map(judged).collect();
+            if judged.iter().flatten().all(|(_, called)| *called == Called::No) {
                 continue;
             }
-            let refused = |remedy: &Remedy| {
-                let refused = writes(remedy).filter(|write| judges(*write) == Called::Yes);
-                refused.into_iter().find_map(|(id, _)| Some((id, policy.refuses(case.stage, id, |_| true)?)))
+            let refuses = |(id, called): &(ObjectId, Called)| {
+                Some((*id, policy.refuses(case.stage, *id, |_| true).filter(|_| *called == Called::Yes)?))
             };
-            let by_place = finding.remedies.iter().map(refused).enumerate();
-            let surely = by_place.into_iter().find_map(|(place, refused)| Some((place, refused?)));
-            if let Some((place, (judged, why))) = surely {
+            let refused: Vec<_> = judged.iter().map(|of_remedy| of_remedy.iter().find_map(refuses)).collect();
+            let surely = refused.iter().enumerate().find_map(|(place, refused)| Some((place, refused.as_ref()?)));
+            if let Some((place, (first_judged, why))) = surely {
                 let name = case.snapshot().short_name(policy.policy);
-                let mut writing = finding.remedies.iter().filter(|remedy| writes(remedy).next().is_some());
-                let which = if writing.all(|remedy| refused(remedy).is_some()) { "the" } else { "some of the" };
+                let mut of_all = judged.iter().zip(&refused).filter(|(writes, _)| !writes.is_empty());
+                let which = if of_all.all(|(_, refused)| refused.is_some()) { "the" } else { "some of the" };
                 finding.consequence.push_str(&format!(" {name} refuses {which} remedies below ({}).", why.why()));
-                let pass = let_pass(case, policy, judged);
+                let pass = let_pass(case, policy, *first_judged);
                 // Whoever else should remove its finalizer may not, either.
                 let is_refused = |id: &&ObjectId| {
                     let is_judged = held.contains(id) && judges((**id, Operation::Update)) == Called::Yes;
