@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use gc_core::{
     command_line::PLAIN,
     doctor::{
-        Case, Evidence, Explanation, Limit, diagnose, explain,
+        Case, Code, Evidence, Explanation, Finding, Limit, diagnose, explain,
         explain::{Condition, ConditionOutcome, Released, Trigger},
     },
     graph::OwnerGraph,
-    model::{ObjectId, Reference, Snapshot},
+    model::{ObjectId, Origin, Reference, Snapshot, effects::Severity},
     plan::{OutcomeKind, plan},
+    server::Propagation,
     simulate::{Assume, BlockedBy, Next, Projection, Request, SimContext, Start, State, Uncertainty, WriteScope},
     tree::ReferenceStatus,
 };
@@ -49,7 +50,8 @@ pub fn judge<T>(snapshot: &Snapshot, now: Option<i64>, work: impl FnOnce(&Case<'
     })
 }
 
-/// In its first minute, a controller that isn't known may be at work: doctor warns, and nothing is called stuck.
+/// In its first minute, a controller that isn't known may be at work: doctor warns, and neither explain nor plan calls
+/// anything stuck.
 #[test]
 fn nothing_is_stuck_in_its_first_minute() {
     let at = 1_772_359_200;
@@ -64,13 +66,20 @@ fn nothing_is_stuck_in_its_first_minute() {
         map("owner", "finalizers: [foregroundDeletion]"),
         map("held", &format!("finalizers: [acme.io/x], ownerReferences: {owner}")),
     ];
-    let snapshot = dumped("first-minute", &objects);
+    let mut snapshot = dumped("first-minute", &objects);
+    snapshot.origin = Origin::Cluster { context: String::new(), server: "server".to_owned() };
     let [owner, held] = ["ConfigMap/owner", "ConfigMap/held"].map(|name| id(&snapshot, name));
-    for (seconds, state) in [(6, State::Unknown), (600, State::Stuck)] {
-        let explanations = judge(&snapshot, Some(at + seconds), |case| {
+    snapshot.facts.insert_setters(held, Vec::new());
+    for (seconds, state, severity) in [(6, State::Unknown, Severity::Warning), (600, State::Stuck, Severity::Error)] {
+        let (explanations, found, planned) = judge(&snapshot, Some(at + seconds), |case| {
             let found = diagnose(case).findings;
-            explain(case, &[owner, held], &found).explanations
+            let planned = plan(case.stage, &Request::delete(vec![held], Propagation::Background));
+            (explain(case, &[owner, held], &found).explanations, found, planned)
         });
+        let is_stuck = |finding: &&Finding| finding.code == Code::StuckFinalizer;
+        let severities: Vec<Severity> = found.iter().filter(is_stuck).map(|finding| finding.severity).collect();
+        assert_eq!(severities, [severity], "{seconds}: {found:#?}");
+        assert_eq!(planned.stuck(), state == State::Stuck, "{seconds}: {planned:#?}");
         for explanation in explanations {
             assert_eq!(explanation.end.state, Some(state), "{seconds}");
             assert!(explanation.waits.iter().all(|line| line.state == state), "{:#?}", explanation.waits);

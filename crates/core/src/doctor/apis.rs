@@ -12,12 +12,15 @@ use crate::{
         effects::Severity,
         facts::{ApiServiceFacts, Backend, CONTENT_FAILURE, DefinitionFacts},
     },
-    simulate::obstacles::{Lack, Reach, behind, reach, why_unreachable},
+    simulate::{
+        AT_WORK,
+        obstacles::{Lack, Reach, behind, reach, why_unreachable},
+    },
     wording::{all_of, each_once, grouped},
 };
 
 use super::{
-    case::{AT_WORK, Case, FindingsBuilder, some_of},
+    case::{Case, FindingsBuilder, some_of},
     code::Code,
     finding::{Finding, Remedy, Step},
     stuck::concern::since,

@@ -9,7 +9,7 @@ use crate::{
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
     simulate::{
-        BlockedBy, LATE, Liveness, NAMESPACE_FINALIZER, Projection, SimContext, State,
+        AT_WORK, BlockedBy, LATE, Liveness, NAMESPACE_FINALIZER, Projection, SimContext, State,
         is_removed_by_controller_manager,
         liveness::of_controller_manager,
         obstacles::{Called, Operation, WebhookCall},
@@ -24,9 +24,6 @@ use super::{
     finding::{Finding, RecreatedDependent, Remedy, Step},
     limit::Limit,
 };
-
-/// Controllers may work on a delete for this many seconds before they are reported.
-pub(super) const AT_WORK: i64 = 60;
 
 /// At most this many objects are named in a sentence.
 const NAMED: usize = 3;

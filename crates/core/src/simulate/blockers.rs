@@ -16,7 +16,10 @@ use crate::{
 
 use super::{
     actors::Assumption,
-    blocked_by::{definition_without_conversion, is_removed_by_controller_manager},
+    blocked_by::{
+        definition_without_conversion, foreign_spec_finalizers, is_removed_by_controller_manager,
+        left_by_job_controller,
+    },
     context::{Assume, SimContext},
     controllers::{Controllers, FinalizerController, Lack, Question, RightsGone, finalizer_controller, may_be_named},
     obstacles::Operation,
@@ -154,7 +157,15 @@ fn inspect_terminating(
                 let Some(known) = known.iter().find(|known| known.finalizer == text && !is_others) else {
                     world.note_refused_release(object);
                     let controller = controller_in_the_end(world, object, finalizer, gone);
-                    causes.push(state_by(&controller));
+                    // What is known to stay does, from the first moment.
+                    let is_left = BlockedBy::Finalizer(finalizer).is_hold(snapshot)
+                        || left_by_job_controller(snapshot, object, finalizer).is_some();
+                    causes.push(match state_by(world.context, &controller) {
+                        State::Stuck if !controller.is_away() && !is_left && world.context.is_at_work(object) => {
+                            State::Unknown
+                        }
+                        state => state,
+                    });
                     let users = world.context.users_that_keep(object, finalizer);
                     for user in users.found.iter().copied().filter(|user| world.keeps(&users, *user)) {
                         let user = world.context.known_as(user, |claim| world.exists(claim));
@@ -259,10 +270,11 @@ fn inspect_terminating(
             read_conversion(world, definition);
         }
         let said = world.said_to_keep(object);
-        if content.is_empty() && said.is_none() && !world.is_empty_for_long(object)
-            || !unreadable.is_empty()
-            || api.is_some()
-        {
+        if content.is_empty() && said.is_none() && !world.is_empty_for_long(object) {
+            let is_at_work = world.context.is_at_work(object) && !foreign_spec_finalizers(snapshot, object).is_empty();
+            causes.push(if is_at_work { State::Unknown } else { State::Stuck });
+        }
+        if !unreadable.is_empty() || api.is_some() {
             causes.push(State::Stuck);
         }
         if let Some(state) = said {
@@ -314,13 +326,14 @@ fn read_conversion(world: &mut World<'_, '_>, definition: ObjectId) {
     world.fact(definition, world.context.snapshot.facts.definition(definition));
 }
 
-/// The state of an object that only a finalizer of this controller blocks.
-fn state_by(controller: &FinalizerController) -> State {
+/// The state of an object that only a finalizer of this controller blocks. Of a dump, nobody can say more: what no
+/// controller is known to remove is stuck.
+fn state_by(context: &SimContext<'_>, controller: &FinalizerController) -> State {
+    let is_known = controller.name.is_some() || controller.manager.is_some();
     match controller.liveness {
         Liveness::Alive(_) => State::Waiting,
         Liveness::Away(_) | Liveness::Nobody(_) => State::Stuck,
-        // No controller is known to remove it.
-        Liveness::Unread(_) if controller.name.is_none() && controller.manager.is_none() => State::Stuck,
+        Liveness::Unread(_) if !is_known && context.snapshot.is_dump() => State::Stuck,
         Liveness::Unknown(_) | Liveness::Unread(_) => State::Unknown,
     }
 }

@@ -37,6 +37,9 @@ const UID_LENGTH: usize = 36;
 /// A collector that runs has done what it can do at once within this time, in seconds.
 pub(crate) const COLLECTOR_OVERDUE: i64 = 60;
 
+/// A controller that isn't known may still be working on a delete for so long after it was requested, in seconds.
+pub(crate) const AT_WORK: i64 = 60;
+
 /// The pod garbage collector is the slowest controller: it deletes a pod at most so many seconds after its Node. It
 /// looks every 20 seconds, waits 40, and looks again (`gc_controller.go: gcCheckPeriod, quarantineTime`).
 pub(crate) const SLOWEST_CONTROLLER: i64 = 80;
@@ -140,6 +143,12 @@ impl<'a> SimContext<'a> {
     /// How many seconds ago an object was created; `None` without a clock.
     pub(crate) fn age_of(&self, object: ObjectId) -> Option<i64> {
         Some(self.now? - self.snapshot.object(object).created.get()?)
+    }
+
+    /// Whether a controller that isn't known may still be working on the delete of an object: on a live cluster, during
+    /// its first minute.
+    pub(crate) fn is_at_work(&self, object: ObjectId) -> bool {
+        !self.snapshot.is_dump() && self.terminating_for(object).is_some_and(|seconds| seconds < AT_WORK)
     }
 
     /// For how many seconds an object has been terminating, if its controllers have had their time to let it go.

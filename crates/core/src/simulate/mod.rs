@@ -46,8 +46,8 @@ pub(crate) use blocked_by::{NAMESPACE_FINALIZER, is_removed_by_controller_manage
 pub use blocked_by::{converter, foreign_spec_finalizers, left_by_job_controller, says_why, until_who_is_done};
 pub use built_in::BuiltIn;
 pub use cause::{Cause, Change, Effect};
+pub(crate) use context::{AT_WORK, COLLECTOR_OVERDUE, LATE, OVERDUE};
 pub use context::{Assume, SimContext};
-pub(crate) use context::{COLLECTOR_OVERDUE, LATE, OVERDUE};
 pub use controllers::{Controllers, FinalizerController};
 pub use needs::Needs;
 pub(crate) use next_write::may_lag_after_restart;

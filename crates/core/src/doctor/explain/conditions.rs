@@ -443,7 +443,7 @@ impl Explainer<'_, '_> {
         let plan = self.planned(request)?;
         let before = self.case.snapshot().object(object).terminating();
         Some(match plan.outcome(object) {
-            None if before => (ConditionOutcome::Terminating(self.foreseen(object)), false),
+            None if before => (ConditionOutcome::Terminating(self.case.projection.state(object)), false),
             changed => (then_of_plan(&plan, object), changed.is_some()),
         })
     }

@@ -29,8 +29,6 @@ pub(super) struct Explainer<'c, 'a> {
     pub(super) unmended: OnceCell<Projection>,
     /// What deletes each object then.
     pub(super) later_causes: Groups<ObjectId, Cause>,
-    /// What has been Terminating for so short a time that a controller that isn't known may be working on it.
-    pub(super) young: FxHashSet<ObjectId>,
 }
 
 /// The outcome of an object.
@@ -155,7 +153,7 @@ impl Explainer<'_, '_> {
             references,
             because,
             cause,
-            state: terminating.then(|| self.foreseen(object)),
+            state: terminating.then(|| self.case.projection.state(object)),
             refused: projection
                 .why_refused(self.case.snapshot(), object)
                 .or_else(|| Some(format!("its namespace says {}", said?.in_words()))),

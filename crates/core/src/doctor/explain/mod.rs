@@ -15,14 +15,12 @@ use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 
 use crate::{
-    model::{ObjectId, ResourceId, Snapshot, effects::Severity, facts},
+    model::{ObjectId, ResourceId, Snapshot, facts},
     reclaim::{self, Removal},
     simulate::{Blockers, Controllers, Needs},
 };
 
-use super::{
-    case::Case, code::Code, finding::Finding, limit::Limit, losses::Losses, needed, stuck::concern::may_be_at_work,
-};
+use super::{case::Case, finding::Finding, limit::Limit, losses::Losses, needed};
 use end::{Explainer, deletes};
 
 pub use conditions::{Condition, ConditionOutcome, Dropped, Released, Trigger};
@@ -130,13 +128,7 @@ pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> E
     let later = is_held.then(|| case.stage.later());
     let later_deletes = later.iter().flat_map(|later| &later.log).filter(|change| deletes(change));
     let later_causes = later_deletes.map(|change| (change.object, change.cause.clone())).collect();
-    // One judgement: what doctor only warns of in its first minute isn't stuck yet.
-    let is_warning = |finding: &&Finding| {
-        matches!(finding.code, Code::StuckFinalizer | Code::ArmedDeletion) && finding.severity > Severity::Error
-    };
-    let warned = findings.iter().filter(is_warning).flat_map(|finding| finding.objects.iter().copied());
-    let young = warned.filter(|object| may_be_at_work(case, *object)).collect();
-    let mut teller = Explainer { case, now, later, unmended: OnceCell::new(), later_causes, young };
+    let mut teller = Explainer { case, now, later, unmended: OnceCell::new(), later_causes };
     let explanations: Vec<Explanation> = objects.iter().map(|object| teller.tell(*object, findings)).collect();
     let mut wanted = case.stage.needs();
     needed::narrow(case, &mut wanted, explanations.iter().flat_map(Explanation::spoken_of));

@@ -113,27 +113,8 @@ impl Explainer<'_, '_> {
         match () {
             () if self.goes(object) || self.lets_go(object) => State::Waiting,
             () if self.is_doubted(object) => State::Unknown,
-            () => self.foreseen(object),
+            () => self.case.projection.state(object),
         }
-    }
-
-    /// The state of a Terminating object. It isn't stuck if all that keeps it may still be worked on.
-    pub(super) fn foreseen(&self, object: ObjectId) -> State {
-        let projection = self.case.projection;
-        let state = projection.state(object);
-        if state != State::Stuck || self.young.is_empty() {
-            return state;
-        }
-        let mut seen = FxHashSet::from_iter([object]);
-        let mut open = vec![object];
-        while let Some(object) = open.pop() {
-            let is_stuck = projection.own_state(object) == Some(State::Stuck) && !self.young.contains(&object);
-            if is_stuck || projection.waits_in_cycle(object) {
-                return State::Stuck;
-            }
-            open.extend(projection.waits_for(object).iter().filter(|other| seen.insert(**other)));
-        }
-        State::Unknown
     }
 
     /// Whether an object is deleted by itself.
@@ -188,7 +169,7 @@ impl Explainer<'_, '_> {
             match projection.own_state(object) {
                 Some(State::Waiting) => {}
                 Some(_) => {
-                    let state = self.foreseen(object);
+                    let state = projection.state(object);
                     let (objects, held_by, message) = (vec![object], self.holders(object), self.why(object));
                     causes.push(RootCause { objects, state, holders: self.names_of(&held_by), held_by, message });
                 }

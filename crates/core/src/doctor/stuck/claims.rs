@@ -18,7 +18,7 @@ use crate::{
     simulate::State,
 };
 
-use super::concern::{Concern, may_be_at_work, since};
+use super::concern::{Concern, since};
 
 /// What starts a pod is at most so many controllers above it.
 const DEEPEST: usize = 3;
@@ -132,7 +132,7 @@ fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding 
     let keep = keep_volumes(case, volumes.iter().copied().filter(|id| lost && commands.holds_data(*id)));
     let first = if lost && keep.is_none() { "copy what you need of the data first; " } else { "" };
     let delete = if pods.len() == 1 { "delete the finished pod" } else { "delete the finished pods" };
-    let young = claims.iter().all(|id| may_be_at_work(case, *id));
+    let young = claims.iter().all(|id| case.stage.is_at_work(*id));
     Finding {
         severity: if young { Severity::Warning } else { Severity::Error },
         message: format!("Terminating{}. {names} {pods_have} {it} until {they_are} deleted.", since(case, &claims)),

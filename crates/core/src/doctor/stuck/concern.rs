@@ -9,10 +9,7 @@ use crate::{
     wording::{age, count},
 };
 
-use super::super::{
-    case::{AT_WORK, Case},
-    limit::Limit,
-};
+use super::super::{case::Case, limit::Limit};
 
 /// All terminating objects that wait for one of these, nearest first. Namespaces come last, because they wait for all
 /// of their content.
@@ -82,11 +79,6 @@ pub(super) fn waiting_in_the_foreground(case: &Case<'_>, waiting: &[ObjectId]) -
         object.terminating() && object.finalizers.contains(&Symbol::FOREGROUND) && !deaf
     };
     waiting.iter().copied().filter(foreground).collect()
-}
-
-/// Whether a controller may still be working on the delete of an object: on a live cluster, during its first minute.
-pub(in crate::doctor) fn may_be_at_work(case: &Case<'_>, id: ObjectId) -> bool {
-    case.live && !case.has_been_terminating(id, AT_WORK)
 }
 
 /// Whether an error is said of one of these objects since it was deleted, which its controller tries again and again to

@@ -38,9 +38,7 @@ use crate::{
 };
 
 use super::{
-    concern::{
-        Concern, fails, it, may_be_at_work, objects, sentence, since, waiting_for, waiting_in_the_foreground, waits,
-    },
+    concern::{Concern, fails, it, objects, sentence, since, waiting_for, waiting_in_the_foreground, waits},
     lacks::{evict, give},
 };
 
@@ -160,20 +158,6 @@ fn finding(
     let uids: FxHashSet<Symbol> = objects.iter().map(|id| snapshot.object(*id).uid).collect();
     objects.sort_by_key(|id| snapshot.object(*id).owners.iter().any(|owner| uids.contains(&owner.uid)));
     let related = waiting_for(case, &objects);
-    // The controller may be running where it could not be seen.
-    let unseen = |controller: &FinalizerController| {
-        controller.paused.is_none()
-            && !controller.in_vain
-            && matches!(controller.liveness, Liveness::Unread(_) | Liveness::Unknown(_))
-    };
-    let unverified =
-        !all_expected && holds.iter().filter(|hold| !expected(hold)).all(|(_, controller)| unseen(controller));
-    // Of a dump, nobody can say more: a finalizer that nobody is known to remove is stuck.
-    let points = |controller: &FinalizerController| {
-        let is_told = matches!(controller.liveness, Liveness::Unknown(_));
-        is_told || controller.name.is_some() || !controller.may_be.is_empty()
-    };
-    let can_be_seen = case.live || holds.iter().any(|(_, controller)| points(controller));
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     // What it does not do now, it will do once somebody has started or resumed it.
     let paused = holds.iter().find_map(|(_, controller)| controller.paused.as_ref());
@@ -184,9 +168,11 @@ fn finding(
         false if away && !fires.is_nothing() => Code::ArmedDeletion,
         false => Code::StuckFinalizer,
     };
-    // Unless the controller is known to be away, it has a little time first.
+    // What plans call stuck is an error. What may not be is a warning, unless something is known to be done.
     let in_vain = holds.iter().any(|(_, controller)| controller.in_vain);
-    let young = !away && !in_vain && objects.iter().all(|id| may_be_at_work(case, *id));
+    let is_stuck = |id: &ObjectId| case.projection.own_state(*id) == Some(State::Stuck);
+    let may_go_on = !away && !in_vain && !objects.iter().any(is_stuck);
+    let young = may_go_on && objects.iter().all(|id| case.stage.is_at_work(*id));
     let waiting = waits(case, &related, &objects);
     if code == Code::StuckFinalizer {
         users.putting_back = who_puts_it_back(case, &finalizers, &objects);
@@ -276,7 +262,7 @@ fn finding(
             {
                 Severity::Note
             }
-            _ if unverified && can_be_seen || young => code.severity().max(Severity::Warning),
+            _ if may_go_on => code.severity().max(Severity::Warning),
             _ => code.severity(),
         },
         message: message(case, holds, &users, &objects)

@@ -31,7 +31,7 @@ use crate::{
 };
 
 use super::{
-    concern::{may_be_at_work, objects, since},
+    concern::{objects, since},
     finalizers::see_workloads,
     pods::force,
 };
@@ -135,7 +135,7 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
         .filter(|finalizer| !foreign.contains(finalizer))
         .collect();
     Finding {
-        severity: if may_be_at_work(case, id) { Severity::Warning } else { Code::NamespaceSpecFinalizer.severity() },
+        severity: if case.stage.is_at_work(id) { Severity::Warning } else { Code::NamespaceSpecFinalizer.severity() },
         objects: vec![id],
         message: format!(
             "Terminating{}; its spec.finalizers contain {}, which no controller is known to remove.",
