@@ -43,8 +43,6 @@ pub(super) enum Said {
     Text(String),
     /// A command or an address is never wrapped, so that it can be pasted.
     Command(String),
-    /// Commands of which each does a part, and one that does it all.
-    Together(Vec<String>, String),
     /// Lines of their own, and what they are.
     Lines(String, Vec<Line>),
 }
@@ -74,8 +72,8 @@ impl Said {
         let paragraph = |text: &str| set(text, room.unwrap_or(usize::MAX), STEP);
         Ok(match self {
             Said::Text(text) => paragraph(text),
-            Said::Command(line) | Said::Together(_, line) if begins => vec![visible(line).into_owned()],
-            Said::Command(line) | Said::Together(_, line) => vec![step + &visible(line)],
+            Said::Command(line) if begins => vec![visible(line).into_owned()],
+            Said::Command(line) => vec![step + &visible(line)],
             Said::Lines(title, rows) => {
                 let mut text = Vec::new();
                 lines::write_padded(rows.clone(), &TextOptions { width: room, ..*options }, &mut text)?;
@@ -137,10 +135,10 @@ impl Sections {
     pub(super) fn drawn(&self) -> Vec<Section> {
         let line = |said: &Said| match said {
             Said::Text(text) => Some(visible(text).split_whitespace().collect::<Vec<_>>().join(" ")),
-            Said::Command(line) | Said::Together(_, line) => Some(line.clone()),
+            Said::Command(line) => Some(line.clone()),
             Said::Lines(..) => None,
         };
-        let command = |said: &Said| matches!(said, Said::Command(_) | Said::Together(..)).then(|| line(said)).flatten();
+        let command = |said: &Said| matches!(said, Said::Command(_)).then(|| line(said)).flatten();
         let drawn = |heading: Heading| {
             let drawn = section(heading, self.of(heading).filter_map(line).collect())?;
             Some(Section { commands: self.of(heading).filter_map(command).collect(), ..drawn })

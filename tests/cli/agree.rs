@@ -198,9 +198,17 @@ fn a_dead_webhook_that_refuses_its_own_start() {
     assert!(what.contains("allow writes") && what.contains("then start what is behind its Service"), "{what}");
     assert!(command.starts_with("kubectl patch ") && command.contains(" && kubectl scale "), "{command}");
     let ran = on(&objects(json!(["*"])), "plan cm/kept -n vault");
-    says(&ran, &["let writes pass unchecked, then start the webhook", "set failurePolicy to Fail again", &command]);
+    says(
+        &ran,
+        &[
+            "allow writes while the webhook is unreachable",
+            "which the webhook refuses before; set failurePolicy to Fail again",
+            &command,
+        ],
+    );
     let ran = on(&objects(json!(["configmaps"])), "plan cm/kept -n vault");
-    says(&ran, &["start the webhook or, if its application", "\n          kubectl scale "]);
+    let start = "start what is behind its Service, and scaled to 0\n          kubectl scale ";
+    says(&ran, &[start, "or delete the configuration and keep a copy"]);
     let objects = objects(json!(["configmaps"]));
     let (what, command) = first(&document(&objects, "doctor"));
     assert!(

@@ -143,7 +143,7 @@ fn a_sweep_that_would_lose_data() {
     lost[0]["metadata"]["ownerReferences"] = gone.clone();
     lost.push(object(("v1", "Secret"), "key", json!({ "ownerReferences": gone })));
     let ran = on(&lost, "sweep --dry-run");
-    says(&ran, &["DATA LOSS: ", "to keep the data, set the reclaim policy of its volume to Retain first"]);
+    says(&ran, &["DATA LOSS: ", "first keep the data: set the reclaim policy of its volume to Retain"]);
     assert_eq!(ran.code, 2, "{ran}");
     assert_eq!(on(&lost, "sweep --dry-run secret/key -n vault").code, 0);
     lost[1]["spec"]["persistentVolumeReclaimPolicy"] = json!("Retain");

@@ -360,7 +360,7 @@ fn a_sweep_that_a_policy_refuses_is_not_offered() {
     says_not(&ran, &["kubectl gc sweep"]);
     let [policy, manager] = ["Why   ValidatingAdmissionPolicy/keep-secrets", "no controller manager seems to run"]
         .map(|words| ran.out.find(words).unwrap_or_else(|| panic!("{words:?} is not in {ran}")));
-    let [warn, start] = ["let the policy warn", "then start the controller manager"]
+    let [warn, start] = ["let the policy warn", "start kube-controller-manager"]
         .map(|words| ran.out.find(words).unwrap_or_else(|| panic!("{words:?} is not in {ran}")));
     assert!(policy < manager && warn < start, "{ran}");
 }

@@ -159,7 +159,7 @@ fn a_controller_manager_that_may_not_work_is_not_counted_on() {
     says(&ran, &["not certain: kube-controller-manager may not work.", "Locker/own       × deleted\n"]);
     says(&ran, &["Secret/below  × deleted  ? not certain: kube-controller-manager must work"]);
     says(&ran, &["does its work, though its collector should have deleted Secret/left by now"]);
-    says(&ran, &["see first why kube-controller-manager does not do its work:", "component=kube-controller-manager"]);
+    says(&ran, &["see first why kube-controller-manager does not do its work\n", "component=kube-controller-manager"]);
     let ran = on(&idle, "plan locker/own -n vault --propagation=foreground");
     says(&ran, &["UNSURE: 2 objects go; not certain: kube-controller-manager may not work."]);
     says(&on(&with(deleted("2026-03-01T09:59:30Z"), renewed, &[]), "plan locker/own -n vault"), &["DELETES: "]);
@@ -348,13 +348,13 @@ fn a_sweep_is_no_controller_manager() {
     let ran = of(LONG_BEFORE, "sweep --dry-run -n vault");
     says(
         &ran,
-        &["STUCK", "no controller manager seems to run", "remove no finalizers", "start the controller manager."],
+        &["STUCK", "no controller manager seems to run", "remove no finalizers", "start kube-controller-manager."],
     );
     says(&ran, &["PersistentVolumeClaim/data  ■ STUCK", "Secret/free                    × deleted"]);
     says_not(&ran, &["let kubectl gc sweep"]);
     // It empties no namespace.
     let plan = of(LONG_BEFORE, "plan ns/left");
-    says(&plan, &["start the controller manager. Its pods"]);
+    says(&plan, &["start kube-controller-manager. Its pods"]);
     says_not(&plan, &["kubectl gc sweep"]);
     says(&of(LONG_BEFORE, "plan cm/a -n vault"), &["or let kubectl gc sweep do the collector's work"]);
     let namespace = of(LONG_BEFORE, "doctor ns/left");

@@ -91,7 +91,7 @@ fn a_finished_pod_keeps_its_claim_until_it_is_deleted() {
         &ran,
         &[
             "STUCK: nothing goes at once, 1 stuck until Pod/build-7-clone-pod, which has finished, is deleted.",
-            "plan it with the finished pod: kubectl gc plan --from ",
+            "plan it with the finished pod kubectl gc plan --from ",
             "--assume-complete persistentvolumeclaims/ws-1 pods/build-7-clone-pod -n ci",
         ],
     );

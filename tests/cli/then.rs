@@ -100,7 +100,7 @@ fn an_operator_is_found_by_its_name() {
     );
     assert!(ran.out.contains("Deployment/pg-operator -n ops may be its controller"), "{ran}");
     let ran = plan(&hidden.replace("replicas: 1,", "replicas: 0,").replace("readyReplicas: 1, ", "readyReplicas: 0, "));
-    assert!(ran.out.contains("STUCK") && ran.out.contains("start Deployment/pg-operator, which removes"), "{ran}");
+    assert!(ran.out.contains("STUCK") && ran.out.contains("start the controller, Deployment/pg-operator"), "{ran}");
     assert!(ran.out.contains("kubectl scale deployments.apps/pg-operator -n ops --replicas=1"), "{ran}");
 }
 
@@ -214,7 +214,7 @@ fn what_an_operator_must_finish_goes_before_the_operator() {
     let ran = planned("ns/tenant-a", TOPICS);
     let next = ran.out.split("\nNext").nth(1).unwrap_or_default();
     for told in [
-        "delete first, while Deployment/kafka-entity-operator runs; see what that takes along:",
+        "delete first, while Deployment/kafka-entity-operator runs; see what that takes along",
         "kubectl gc plan --from tests/cli/dumps/topics.yaml kafkatopics.kafka.strimzi.io/kafka-orders -n tenant-a",
         "then plan again",
     ] {

@@ -16,7 +16,7 @@ use gc_core::{
 };
 
 use super::{
-    doctor::text::{NAMED, joint},
+    doctor::text::NAMED,
     escape::visible,
     picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View, section},
     plan::VerdictJson,
@@ -24,7 +24,7 @@ use super::{
 };
 
 pub use text::CodesView;
-pub(super) use text::{Told, all_of_code, cures};
+pub(super) use text::{Told, all_of_code, cures, joint};
 
 /// The columns of a narrow terminal: what is worst must not run on.
 const NARROW: usize = 80;

@@ -265,7 +265,7 @@ fn is_readable(command: &str) -> bool {
 }
 
 /// What stands before a remedy: the others are alternatives to the first one, but all that comes first is done as well.
-pub(super) fn joint(remedies: &[Remedy], index: usize) -> &'static str {
+pub(in crate::render) fn joint(remedies: &[Remedy], index: usize) -> &'static str {
     match index.checked_sub(1).map(|before| &remedies[before]) {
         None => "",
         Some(before) if before.comes_first() => "then ",

@@ -4,8 +4,7 @@
 use serde::Serialize;
 
 use gc_core::{
-    command_line::{SEE_MANAGER, ShellCommand},
-    doctor::policies::way_past,
+    command_line::ShellCommand,
     model::{ObjectId, ResourceId, Snapshot, effects::Guard, facts::Webhook, gaps::in_words},
     plan::{EffectClass, Gate, GateViolation, VerdictResult},
     simulate::{Obstacle, ObstacleKind, obstacles::is_on},
@@ -157,7 +156,7 @@ pub(super) struct ObstacleJson<'a> {
     message: String,
     resources: &'a [ResourceId],
     prevents: &'a [ObjectId],
-    commands: Vec<String>,
+    commands: Vec<ShellCommand>,
 }
 
 impl<'a> ObstacleJson<'a> {
@@ -170,7 +169,7 @@ impl<'a> ObstacleJson<'a> {
             message: describe_obstacle(view, obstacle),
             resources: &obstacle.resources,
             prevents: &obstacle.prevents,
-            commands: commands(view, obstacle).iter().map(ToString::to_string).collect(),
+            commands: view.commands().past(obstacle).into_iter().flat_map(|remedy| remedy.commands).collect(),
         }
     }
 }
@@ -273,92 +272,4 @@ fn resources(snapshot: &Snapshot, obstacle: &Obstacle) -> String {
     let kinds = if resources.len() > NAMED { " kinds" } else { "" };
     let named = some_of(resources.iter().map(|id| snapshot.resources.get(*id).full_name()), NAMED);
     format!("{named}{kinds}")
-}
-
-/// What to do about it.
-pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
-    match (obstacle.kind, obstacle.taken_down) {
-        // What else prevents it refuses a sweep, too.
-        (ObstacleKind::ControllersAway { .. }, _) if obstacle.prevents.is_empty() => {
-            "then start the controller manager. Its pods, where it has any:"
-        }
-        (ObstacleKind::ControllersAway { .. }, _) if !obstacle.collected => {
-            "start the controller manager. Its pods, where it has any:"
-        }
-        (ObstacleKind::ControllersAway { .. }, _) => {
-            "start the controller manager, or let kubectl gc sweep do the collector's work. Its pods, where it has any:"
-        }
-        (ObstacleKind::WebhookUnreachable { .. }, true) => {
-            "delete the webhook's configuration first, and keep a copy to apply it again:"
-        }
-        (ObstacleKind::WebhookUnreachable { .. }, false) if obstacle.refuses_start => {
-            "let writes pass unchecked, then start the webhook, which refuses that before; set failurePolicy to Fail \
-             again once it answers; or, if its application is no longer installed, delete its configuration, and keep \
-             a copy:"
-        }
-        (ObstacleKind::WebhookUnreachable { .. }, false) if obstacle.idle.is_some() => {
-            "start the webhook or, if its application is no longer installed, delete its configuration, and keep a \
-             copy:"
-        }
-        (ObstacleKind::WebhookUnreachable { .. }, false) => {
-            "repair the webhook's service or, if its application is no longer installed, delete its configuration, \
-             and keep a copy:"
-        }
-        (ObstacleKind::PolicyRefuses { lacks_parameters, .. }, _) => way_past(lacks_parameters).0,
-        (ObstacleKind::DeleteProtected { guard, .. }, _) if guard.while_any.is_empty() => {
-            "it is protected on purpose; if it must go:"
-        }
-        (ObstacleKind::DeleteProtected { .. }, _) => "delete first what uses it; who that is:",
-        (ObstacleKind::ConversionBroken { .. }, _) => {
-            "if it is no longer needed, convert without a webhook, and keep a copy of the CRD: what only one version \
-             has is lost in each object that is changed then:"
-        }
-        (ObstacleKind::SchemaRefuses { .. }, _) => {
-            "make the objects satisfy the schema, or delete with --cascade=background, which changes none of them:"
-        }
-        (ObstacleKind::ApiUnavailable { .. }, true) => {
-            "delete the APIService first, and keep a copy to apply it again; objects that the API stores elsewhere are \
-             kept:"
-        }
-        (ObstacleKind::ApiUnavailable { .. }, false) if obstacle.idle.is_some() => {
-            "start the API's server or, if the API is no longer needed, delete its APIService, and keep a copy:"
-        }
-        (ObstacleKind::ApiUnavailable { .. }, false) => {
-            "repair the API's service or, if the API is no longer needed, delete its APIService, and keep a copy:"
-        }
-    }
-}
-
-/// Commands that show or mend it.
-pub(super) fn commands(view: &PlanView<'_>, obstacle: &Obstacle) -> Vec<ShellCommand> {
-    let (snapshot, commands) = (view.snapshot, view.commands());
-    let start = obstacle.idle.and_then(|workload| commands.scale_up(workload));
-    match obstacle.kind {
-        ObstacleKind::ControllersAway { .. } => vec![view.kubectl.verb("get").args(SEE_MANAGER)],
-        ObstacleKind::SchemaRefuses { .. } => {
-            let invalid = obstacle.prevents.iter().filter(|id| snapshot.schema_fault(**id).is_some());
-            invalid.take(NAMED).filter_map(|id| commands.edit(*id)).collect()
-        }
-        ObstacleKind::PolicyRefuses { binding, lacks_parameters, .. } => {
-            commands.merge(binding, &way_past(lacks_parameters).1).into_iter().collect()
-        }
-        ObstacleKind::DeleteProtected { guard, .. } if !guard.while_any.is_empty() => {
-            let kinds = guard.while_any.iter().filter_map(|(group, kind)| {
-                let kind = snapshot.resources.by_group_kind(group, kind)?;
-                Some(snapshot.resources.get(kind).full_name())
-            });
-            let kinds: Vec<String> = kinds.collect();
-            vec![view.kubectl.verb("get").args([kinds.join(",").as_str(), "--all-namespaces"])]
-        }
-        ObstacleKind::DeleteProtected { guard, .. } => {
-            protected(view, obstacle, guard).take(NAMED).filter_map(|id| commands.lift(id, guard)).collect()
-        }
-        ObstacleKind::ConversionBroken { definition } => commands.without_conversion(definition).into_iter().collect(),
-        ObstacleKind::WebhookUnreachable { configuration, place } if obstacle.refuses_start => {
-            let let_pass = commands.let_pass(configuration, &[place as usize]);
-            let start = let_pass.into_iter().chain(start).reduce(ShellCommand::and);
-            start.into_iter().chain(commands.take_away(configuration)).collect()
-        }
-        kind => start.into_iter().chain(commands.take_away(kind.object())).collect(),
-    }
 }

@@ -262,7 +262,8 @@ pub fn deletions_inside_the_cluster_are_armed() {
     assert!(cluster.get(&cluster.path_of(&below)).is_some_and(|below| below["metadata"]["ownerReferences"].is_null()));
     // The first remedy starts the controller, which has no pods here.
     let finding = mends_with(cluster, &args, "stuck-finalizer", "held", 1);
-    assert_eq!(finding["remedies"][0]["what"], "start the controller");
+    let start = format!("start the controller, Deployment/{manager} -n {elsewhere}");
+    assert_eq!(finding["remedies"][0]["what"], start);
     is_gone(cluster, &held);
 }
 

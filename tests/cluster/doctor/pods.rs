@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     examine, follow,
     kit::{aged, is_gone, is_terminating, lease, names, words},
-    mends, mends_with, paste,
+    mends_with, paste,
 };
 use crate::{
     harness::{Alone, COLLECTOR, Cluster, PATIENCE},
@@ -34,7 +34,8 @@ pub fn a_pod_whose_node_is_gone() {
     assert_eq!((&finding["severity"], names(&finding["related"])), (&json!("Warning"), vec!["owner"]), "{finding:#}");
     assert_eq!(found.findings().count(), 1, "{:#}", found.document);
     aged(cluster, &lost, 600);
-    let finding = mends(cluster, &args, "pod-without-kubelet", "lost");
+    // To look for the pod garbage collector comes first; to delete by force is the last step.
+    let finding = mends_with(cluster, &args, "pod-without-kubelet", "lost", 1);
     assert_eq!(finding["severity"], "Error");
     assert_eq!(words(&finding, "message"), format!("Its node {missing} does not exist."));
     for gone in [&lost, &owner] {

@@ -97,7 +97,7 @@ fn unavailable(
     let one = objects.len() == 1;
     // `available_controller.go: sync`.
     let is_gone = services.iter().any(|(_, facts)| facts.reason == "ServiceNotFound");
-    let (behind, remedies) = in_order(case, service, is_gone, [look, unregister(case, &objects)]);
+    let (behind, remedies) = in_order(case, service, is_gone, [look, case.commands().unregister(&objects)]);
     let versions: Vec<String> = services.iter().map(|(_, facts)| facts.group_version()).collect();
     let (are, these, answer) =
         if one { ("is", "this API", "the API answers") } else { ("are", "these APIs", "the APIs answer") };
@@ -131,22 +131,6 @@ fn repair(case: &Case<'_>, what: &str, backend: Option<&Backend>, why: &str) -> 
     }
 }
 
-/// Does without APIs: their manifests are files that `kubectl apply` accepts.
-pub(super) fn unregister(case: &Case<'_>, services: &[ObjectId]) -> Remedy {
-    let unregister = match services.len() {
-        1 => {
-            "unregister the API, and keep a copy of its APIService: until you apply that again, nobody can read or \
-             change its objects; those that it stores elsewhere are kept"
-        }
-        _ => {
-            "unregister the APIs, and keep a copy of their APIServices: until you apply these again, nobody can read \
-             or change their objects; those that they store elsewhere are kept"
-        }
-    };
-    let unregister = Step::GiveUp.by(unregister, services.iter().filter_map(|id| case.commands().take_away(*id)));
-    unregister.deciding(true)
-}
-
 /// What a backend lacks, so that the API server can't reach it.
 fn lack(case: &Case<'_>, backend: Option<&Backend>) -> Option<Lack> {
     match reach(case.stage, backend) {
@@ -175,7 +159,7 @@ fn in_order(
     let is_gone = is_gone || goes || lack == Some(Lack::Service);
     let step = if is_gone { Step::Heal } else { Step::GiveUp };
     let without = Remedy { step, ..without };
-    let remedies = case.start(idle.flatten()).into_iter().chain([look, without]).collect();
+    let remedies = case.commands().start_backend(idle.flatten()).into_iter().chain([look, without]).collect();
     (words.map(|words| format!(": {words}")).unwrap_or_default(), remedies)
 }
 
@@ -338,7 +322,7 @@ fn all_unconverted(case: &Case<'_>, of: &[Unconverted<'_>]) -> Finding {
             .to_owned(),
         objects: definitions,
         // It harms objects that can be read now.
-        remedies: case.start(idle).into_iter().chain(again).collect(),
+        remedies: case.commands().start_backend(idle).into_iter().chain(again).collect(),
         ..Finding::of(Code::ConversionBroken, backend.to_string())
     }
 }
@@ -420,16 +404,7 @@ pub(super) fn convert(
 /// What makes the API server convert again.
 fn convert_again(case: &Case<'_>, definitions: &[ObjectId], backend: Option<&Backend>, failure: &str) -> [Remedy; 2] {
     let look = repair(case, "restore the conversion webhook", backend, failure);
-    let without = definitions.iter().filter_map(|id| case.commands().without_conversion(*id));
-    let copy = if definitions.len() > 1 { "copies of the CRDs" } else { "a copy of the CRD" };
-    let without = Step::GiveUp.by(
-        format!(
-            "convert without a webhook, and keep {copy}: what only one version has is missing in the other, and is \
-             lost in each object that is changed meanwhile"
-        ),
-        without,
-    );
-    [look, without.deciding(true)]
+    [look, case.commands().unconverted(definitions)]
 }
 
 /// The CRD of a custom resource.

@@ -14,19 +14,18 @@ use crate::{
         liveness::of_controller_manager,
         obstacles::{Called, Operation, WebhookCall},
     },
+    wording::thousands,
 };
-
-use crate::wording::thousands;
 
 use super::{
     commands::Commands,
     evidence::Evidence,
-    finding::{Finding, RecreatedDependent, Remedy, Step},
+    finding::{Finding, RecreatedDependent},
     limit::Limit,
 };
 
 /// At most this many objects are named in a sentence.
-const NAMED: usize = 3;
+pub(super) const NAMED: usize = 3;
 
 /// The input of a diagnosis.
 #[derive(Clone, Copy, Debug)]
@@ -121,12 +120,6 @@ impl<'a> Case<'a> {
         Commands { snapshot: self.stage.snapshot, kubectl: self.kubectl, guarded: self.live }
     }
 
-    /// Starts the workload behind a Service.
-    pub(super) fn start(&self, idle: Option<ObjectId>) -> Option<Remedy> {
-        let scale = self.commands().scale_up(idle?)?;
-        Some(Step::Heal.by("start what is behind its Service, and scaled to 0", [scale]))
-    }
-
     /// A sentence for a live cluster if dependents of these may be among what could not be read; empty otherwise.
     pub(super) fn hidden_dependents(&self, waiting: &[ObjectId]) -> String {
         let hidden = if self.live { each_once(&self.snapshot().may_hide_blockers(waiting)) } else { Vec::new() };
@@ -187,28 +180,12 @@ impl<'a> Case<'a> {
 
     /// `Kind/name`, and its namespace if that differs from the namespace of `beside`.
     pub(super) fn name(&self, id: ObjectId, beside: Option<ObjectId>) -> String {
-        let snapshot = self.snapshot();
-        snapshot.located(id, beside.map(|beside| snapshot.namespace(beside)))
+        self.commands().name(id, beside)
     }
 
     /// The names of the first few objects. A namespace that all are in stands at the end, once.
     pub(super) fn names(&self, ids: &[ObjectId], beside: Option<ObjectId>) -> String {
-        let namespace = |id: ObjectId| self.snapshot().object(id).namespace;
-        let is_shared = |shared: &Symbol| {
-            let is_told = shared.is_empty() || beside.is_some_and(|beside| namespace(beside) == *shared);
-            !is_told && ids.len() > 1 && ids.iter().all(|id| namespace(*id) == *shared)
-        };
-        let shared = ids.first().map(|first| namespace(*first)).filter(is_shared);
-        let place = shared.map(|shared| format!(" -n {}", self.snapshot().text(shared))).unwrap_or_default();
-        let beside = if shared.is_some() { ids.first().copied() } else { beside };
-        let mut names: Vec<String> = ids.iter().take(NAMED).map(|id| self.name(*id, beside)).collect();
-        if ids.len() > NAMED {
-            return format!("{} and {} more{place}", names.join(", "), thousands(ids.len() - NAMED));
-        }
-        match names.pop() {
-            Some(last) if !names.is_empty() => format!("{} and {last}{place}", names.join(", ")),
-            last => last.unwrap_or_default(),
-        }
+        self.commands().names(ids, beside)
     }
 
     /// The coordinates of a reference: `apps/v1 Deployment/web`.

@@ -104,7 +104,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
             false => consequence(case, works, some_refused) + &hidden,
         },
         remedies: match restarts {
-            true => vec![see_manager(case)],
+            true => vec![case.commands().see_manager()],
             false => remedies(case, works, &left, !suspects.is_empty()),
         },
         related,
@@ -216,7 +216,7 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn], may_be_refused: bool) 
             remedies.push(Step::Look.by(text, tried(case, turns)).before_others());
         }
         remedies.extend(sweep::remedies(case, turns));
-        remedies.push(see_manager(case));
+        remedies.push(case.commands().see_manager());
         remedies
     };
     remedies.push(Step::GiveUp.by(
@@ -317,19 +317,6 @@ fn left_to_manager(case: &Case<'_>) -> Vec<ObjectId> {
     };
     let asked = snapshot.objects().map(|(id, _)| id).filter(|id| case.limit.asks_about(snapshot, *id));
     asked.filter(is_left).collect()
-}
-
-pub(super) fn see_manager(case: &Case<'_>) -> Remedy {
-    Step::Look.by(
-        "see why kube-controller-manager does not do it; once it runs, it does all of this by itself",
-        [case.kubectl.verb("get").args(SEE_MANAGER)],
-    )
-}
-
-/// What only a controller manager does, it does once it runs.
-pub(super) fn start_manager(case: &Case<'_>) -> Remedy {
-    Step::Heal
-        .by("start kube-controller-manager. Its pods, where it has any", [case.kubectl.verb("get").args(SEE_MANAGER)])
 }
 
 fn look_at_manager(case: &Case<'_>) -> Remedy {

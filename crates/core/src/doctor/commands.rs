@@ -13,9 +13,10 @@ use crate::{
         effects::{Guard, Policy, PolicyEffect},
         facts::exempting,
     },
+    wording::thousands,
 };
 
-use super::case::sorted;
+use super::case::{NAMED, sorted};
 
 /// A longer patch or list of names, in bytes, is split into several commands: Linux refuses an argument of more than
 /// 128 KiB.
@@ -59,6 +60,31 @@ impl<'a> Commands<'a> {
         Some(command.about(write, [id]))
     }
 
+    /// `Kind/name`, and its namespace if that differs from the namespace of `beside`.
+    pub(super) fn name(self, id: ObjectId, beside: Option<ObjectId>) -> String {
+        self.snapshot.located(id, beside.map(|beside| self.snapshot.namespace(beside)))
+    }
+
+    /// The names of the first few objects. A namespace that all are in stands at the end, once.
+    pub(super) fn names(self, ids: &[ObjectId], beside: Option<ObjectId>) -> String {
+        let namespace = |id: ObjectId| self.snapshot.object(id).namespace;
+        let is_shared = |shared: &Symbol| {
+            let is_told = shared.is_empty() || beside.is_some_and(|beside| namespace(beside) == *shared);
+            !is_told && ids.len() > 1 && ids.iter().all(|id| namespace(*id) == *shared)
+        };
+        let shared = ids.first().map(|first| namespace(*first)).filter(is_shared);
+        let place = shared.map(|shared| format!(" -n {}", self.snapshot.text(shared))).unwrap_or_default();
+        let beside = if shared.is_some() { ids.first().copied() } else { beside };
+        let mut names: Vec<String> = ids.iter().take(NAMED).map(|id| self.name(*id, beside)).collect();
+        if ids.len() > NAMED {
+            return format!("{} and {} more{place}", names.join(", "), thousands(ids.len() - NAMED));
+        }
+        match names.pop() {
+            Some(last) if !names.is_empty() => format!("{} and {last}{place}", names.join(", ")),
+            last => last.unwrap_or_default(),
+        }
+    }
+
     /// `deployments.apps/web`
     pub(super) fn word(self, id: ObjectId) -> Option<String> {
         word_of(self.snapshot, id)
@@ -69,10 +95,15 @@ impl<'a> Commands<'a> {
         Some(self.about("get", id)?.args(["-o", "yaml"]))
     }
 
+    /// A command of this plugin about an object.
+    pub fn plugin(self, verb: &'static str, id: ObjectId) -> Option<ShellCommand> {
+        let command = self.kubectl.plugin(verb).arg(self.word(id)?).about(None, [id]);
+        command.in_namespace(self.snapshot.namespace(id))
+    }
+
     /// Shows what a delete of an object would do.
     pub fn plan(self, id: ObjectId) -> Option<ShellCommand> {
-        let (object, plan) = (self.snapshot.object(id), self.kubectl.plugin("plan"));
-        plan.arg(self.word(id)?).about(None, [id]).in_namespace(self.snapshot.text(object.namespace))
+        self.plugin("plan", id)
     }
 
     /// Shows an object with the names of the clients that wrote its fields.
@@ -140,13 +171,6 @@ impl<'a> Commands<'a> {
     pub fn take_away(self, id: ObjectId) -> Option<ShellCommand> {
         let delete = one_after_another(self.delete(&[id], "background", &[]))?;
         Some(self.saved(id)?.and(delete))
-    }
-
-    /// Lets the API server convert the objects of a CRD without its webhook, and keeps a copy of the CRD. What only one
-    /// version has is missing in the other then, and lost in what is changed.
-    pub fn without_conversion(self, definition: ObjectId) -> Option<ShellCommand> {
-        let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
-        Some(self.saved(definition)?.and(self.merge(definition, &none)?))
     }
 
     /// The name of a file for an object, without an extension.

@@ -221,7 +221,7 @@ impl Step {
     }
 
     /// A remedy with those of these commands that a shell can run. Force is always a decision.
-    pub(super) fn by(self, what: impl Into<String>, commands: impl IntoIterator<Item = ShellCommand>) -> Remedy {
+    pub fn by(self, what: impl Into<String>, commands: impl IntoIterator<Item = ShellCommand>) -> Remedy {
         Remedy {
             what: what.into(),
             commands: commands.into_iter().filter(ShellCommand::fits).collect(),
@@ -249,7 +249,7 @@ impl Remedy {
     }
 
     /// The same, as what the other remedies of a finding need first.
-    pub(super) fn before_others(self) -> Self {
+    pub fn before_others(self) -> Self {
         let what = self.what.strip_prefix(FIRST).unwrap_or(&self.what);
         Remedy { what: format!("{FIRST}{what}"), step: self.step.min(Step::First), ..self }
     }

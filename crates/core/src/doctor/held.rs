@@ -1,7 +1,6 @@
 //! Deletes that wait (`delete --hold`), and what is left of them.
 
 use crate::{
-    command_line::ShellCommand,
     hold::{Held, LABEL, is_recorded},
     model::{HOLD, Object, ObjectId, Symbol, UNCANCELLED},
     wording::{age, count},
@@ -71,21 +70,16 @@ fn finding(case: &Case<'_>, id: ObjectId, held: Held, guards: Vec<ObjectId>) -> 
                      hold is gone."
                 ),
             },
-            vec![
-                Step::Heal
-                    .by("take the delete back", plugin(case, "cancel", id, &[]).filter(|_| is_recorded))
-                    .deciding(true),
-                Step::GiveUp.by("delete it now", plugin(case, "delete", id, &["--hold=0s"])).deciding(is_recorded),
-                Step::Force.by(
-                    "delete it now, without this plugin; its Secret stays",
-                    case.commands().remove_finalizers(id, &finalizers),
-                ),
-            ],
+            {
+                let by_hand = case.commands().remove_finalizers(id, &finalizers);
+                let force = Step::Force.by("delete it now, without this plugin; its Secret stays", by_hand);
+                case.commands().end_hold(id, is_recorded).into_iter().chain([force]).collect()
+            },
         ),
         Held::BeingTakenBack => (
             format!("Terminating{since}. Its delete is being taken back, and that is not done."),
             "It can't be deleted, and its dependents may be their own owners, until the rest is done.".to_owned(),
-            vec![Step::Heal.by("take the rest back", plugin(case, "cancel", id, &[]))],
+            vec![Step::Heal.by("take the rest back", case.commands().plugin("cancel", id))],
         ),
     };
     about(case, id, guards, [message, consequence], remedies)
@@ -95,7 +89,7 @@ fn finding(case: &Case<'_>, id: ObjectId, held: Held, guards: Vec<ObjectId>) -> 
 fn left_over(case: &Case<'_>, id: ObjectId, of: Option<ObjectId>, guards: Vec<ObjectId>) -> Finding {
     let again = Step::Heal.by(
         "if another object has its name by now: make that the owner of its dependents",
-        plugin(case, "cancel", id, &["--use-existing"]),
+        case.commands().plugin("cancel", id).map(|cancel| cancel.arg("--use-existing")),
     );
     let (message, consequence, what) = match of {
         Some(of) => (
@@ -111,7 +105,7 @@ fn left_over(case: &Case<'_>, id: ObjectId, of: Option<ObjectId>, guards: Vec<Ob
             "take the rest back, or remove the Secret if nothing can be taken back",
         ),
     };
-    let mut remedies = vec![Step::Heal.by(what, plugin(case, "cancel", id, &[]))];
+    let mut remedies = vec![Step::Heal.by(what, case.commands().plugin("cancel", id))];
     remedies.extend(of.is_none().then(|| again.deciding(true)));
     about(case, id, of.into_iter().chain(guards).collect(), [message, consequence], remedies)
 }
@@ -133,12 +127,4 @@ fn about(
         remedies,
         ..Finding::of(Code::HeldDeletion, snapshot.text(snapshot.object(id).uid))
     }
-}
-
-/// A command of this plugin about an object.
-fn plugin(case: &Case<'_>, verb: &'static str, id: ObjectId, flags: &[&str]) -> Option<ShellCommand> {
-    let snapshot = case.snapshot();
-    let namespace = snapshot.namespace(id);
-    let command = case.kubectl.plugin(verb).arg(case.commands().word(id)?).in_namespace(namespace)?;
-    Some(command.args(flags.iter().copied()))
 }

@@ -11,7 +11,7 @@ use crate::{
 use super::{
     case::Case,
     code::{Code, Trait},
-    finding::{Finding, Remedy, Step},
+    finding::{Finding, Remedy},
 };
 
 /// Says of findings about Terminating objects which data goes in the end, and how to keep it. The others say by
@@ -176,19 +176,6 @@ impl Losses {
 
     /// What keeps the data of the volumes, to be done before anything is deleted; `None` if there are none.
     pub(super) fn keep(&self, case: &Case<'_>) -> Option<Remedy> {
-        keep_volumes(case, self.volumes.iter().copied())
+        case.commands().keep_volumes(self.volumes.iter().copied())
     }
-}
-
-/// What keeps the data of these volumes; `None` if there are none.
-pub(super) fn keep_volumes(case: &Case<'_>, volumes: impl Iterator<Item = ObjectId> + Clone) -> Option<Remedy> {
-    let retain: Vec<_> = volumes.clone().filter_map(|volume| case.commands().retain(volume)).collect();
-    let are_volumes = volumes.clone().all(|id| case.commands().is_volume(id));
-    let what = match retain.len() {
-        0 => return None,
-        1 if are_volumes => "keep the data: set the reclaim policy of its volume to Retain",
-        _ if are_volumes => "keep the data: set the reclaim policy of its volumes to Retain",
-        _ => "keep the data: set the policy of what holds it to Retain",
-    };
-    Some(Remedy { holders: volumes.collect(), ..Step::Keep.by(what, retain).before_others() })
 }

@@ -2,7 +2,6 @@
 //! must do. Such a policy is no problem until then.
 
 use rustc_hash::FxHashSet;
-use serde_json::{Value, json};
 
 use crate::{
     model::ObjectId,
@@ -103,24 +102,7 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, [refused, releases, waitin
 /// What lets writes to this object pass.
 pub(super) fn let_pass(case: &Case<'_>, policy: &BoundPolicy<'_>, object: ObjectId) -> Remedy {
     let refuses = policy.refuses(case.stage, object, |_| true);
-    let (what, fields) = way_past(refuses.is_some_and(Refuses::lacks_parameters));
-    Step::Heal.by(what, case.commands().merge(policy.binding, &fields)).deciding(true)
-}
-
-/// What lets pass what a policy refuses, and the fields of its binding that do it.
-pub fn way_past(lacks_parameters: bool) -> (&'static str, Value) {
-    if lacks_parameters {
-        (
-            "let the policy pass what has no parameters (or create the parameters again): then nothing that it \
-             matches there is protected",
-            json!({"spec": {"paramRef": {"parameterNotFoundAction": "Allow"}}}),
-        )
-    } else {
-        (
-            "let the policy warn instead of refuse: then nothing that it matches is protected, and the deletes go on",
-            json!({"spec": {"validationActions": ["Warn", "Audit"]}}),
-        )
-    }
+    case.commands().past_policy(policy.binding, refuses.is_some_and(Refuses::lacks_parameters))
 }
 
 /// Names the policies that judge the remedies of findings, and may refuse them. Of a policy that certainly refuses

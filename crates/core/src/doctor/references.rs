@@ -24,7 +24,6 @@ use super::{
     finding::{Finding, Remedy, Step, one_cause},
     limit::Limit,
     losses::Losses,
-    webhooks::{TAKE_ALL_AWAY, TAKE_AWAY},
 };
 
 /// Dependents whose references have the same faults: the code, the causes, what will happen to the dependents, and what
@@ -654,8 +653,7 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
         }
         Code::OwnerInvalidScope if objects.iter().all(|id| snapshot.facts.webhooks(*id).is_some()) => {
             let gone = faults.iter().filter(|fault| fault.link().found.is_none());
-            let take_away = gone.filter_map(|fault| commands.take_away(fault.holder));
-            vec![drop, Step::GiveUp.by(if one { TAKE_AWAY } else { TAKE_ALL_AWAY }, take_away)]
+            vec![drop, commands.without_webhooks(&sorted(gone.map(|fault| fault.holder)))]
         }
         // What the collector would do if it could resolve the reference.
         Code::OwnerNotServed | Code::OwnerInvalidScope if faults.iter().all(|fault| owners_are_gone(case, fault)) => {

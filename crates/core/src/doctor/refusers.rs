@@ -16,7 +16,7 @@ use super::{
     case::{Case, some_of, sorted},
     finding::{Remedy, Step},
     policies::let_pass,
-    webhooks::{TAKE_ALL_AWAY, TAKE_AWAY, asked},
+    webhooks::asked,
 };
 
 /// Writes that somebody has refused.
@@ -139,9 +139,7 @@ fn past_uncalled(case: &Case<'_>, calls: &[WebhookCall<'_>], name: &str, writes:
     }
     let pass = places.iter().filter_map(|(configuration, places)| case.commands().let_pass(*configuration, places));
     let pass = Step::GiveUp.by(format!("allow writes while {it} can't be called: they are then not checked"), pass);
-    let take_away = configurations.iter().filter_map(|configuration| case.commands().take_away(*configuration));
-    let what = if configurations.len() == 1 { TAKE_AWAY } else { TAKE_ALL_AWAY };
-    vec![look, pass, Step::GiveUp.by(what, take_away)]
+    vec![look, pass, case.commands().without_webhooks(&configurations)]
 }
 
 /// Past a webhook that answers, and refuses.

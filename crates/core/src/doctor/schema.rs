@@ -68,10 +68,7 @@ fn finding(case: &Case<'_>, resource: ResourceId, why: &str, turns: &[Turn]) -> 
             format!("delete it again with --cascade=background: a delete is not validated, and removes {last}"),
             commands.delete(&own, "background", &[]),
         ),
-        Step::Heal.by(
-            "make the objects satisfy the schema; then the collector changes them at its next try",
-            others.iter().filter_map(|id| commands.edit(*id)),
-        ),
+        commands.satisfy_schema(others.into_iter()),
     ];
     let definition = definition.map_or_else(|| "its CRD".to_owned(), |id| case.name(id, None));
     let (verb, they) = if invalid.len() == 1 { ("no longer satisfies", "it") } else { ("no longer satisfy", "them") };

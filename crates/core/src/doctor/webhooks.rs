@@ -19,16 +19,9 @@ use crate::{
 use super::{
     case::{Case, FindingsBuilder, some_of, sorted},
     code::Code,
-    commands::one_after_another,
-    finding::{Finding, Step},
+    finding::Finding,
     limit::Limit,
 };
-
-/// What is done about a configuration that was left behind, and about several.
-pub(super) const TAKE_AWAY: &str =
-    "delete the configuration and keep a copy, if its application is no longer installed";
-pub(super) const TAKE_ALL_AWAY: &str =
-    "delete the configurations and keep a copy, if their application is no longer installed";
 
 /// The webhooks that are called before an operation on a resource.
 pub(super) fn asked<'c, 'a>(
@@ -210,9 +203,9 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         group.webhooks.push(unreached);
     }
     for ((certainty, cause), group) in groups {
-        let mut finding = finding(case, &cause, &group);
+        let mut finding = finding(case, &cause, &group, certainty);
         match certainty {
-            Certainty::Certain => start(case, &group, &mut finding),
+            Certainty::Certain => {}
             Certainty::Doubtful => finding.severity = Severity::Warning,
             Certainty::Idle => {
                 finding.severity = Severity::Note;
@@ -241,25 +234,6 @@ fn concerned(case: &Case<'_>, asked: &WebhookCall<'_>, vital: &[&Vital]) -> Vec<
     }
     let whole = vital.iter().filter(|vital| vital.writes.part.is_empty());
     whole.map(|vital| vital.writes.resource()).take(1).collect()
-}
-
-/// Starts what is behind the Service of some webhooks first.
-fn start(case: &Case<'_>, group: &Group<'_, '_>, finding: &mut Finding) {
-    let Some(start) = case.start(group.idle) else { return };
-    let refuses = |webhook: &Unreached<'_, '_>| {
-        group.idle.is_some_and(|workload| refuses_its_start(case.stage, webhook.asked.webhook, workload))
-    };
-    if group.webhooks.iter().any(refuses) {
-        // The webhook must allow that first.
-        let allow = &mut finding.remedies[0];
-        allow.what = format!(
-            "{}; then {}, which the webhook refuses before; set failurePolicy to Fail again once it answers",
-            allow.what, start.what
-        );
-        allow.commands = one_after_another(allow.commands.drain(..).chain(start.commands)).into_iter().collect();
-    } else {
-        finding.remedies.push(start);
-    }
 }
 
 impl<'c> Unreached<'c, '_> {
@@ -427,7 +401,7 @@ fn no_writes(webhooks: &[&Unreached<'_, '_>], is_alone: bool) -> Option<String> 
 }
 
 /// `cause` is the same in every look.
-fn finding(case: &Case<'_>, cause: &str, group: &Group<'_, '_>) -> Finding {
+fn finding(case: &Case<'_>, cause: &str, group: &Group<'_, '_>, certainty: Certainty) -> Finding {
     let snapshot = case.snapshot();
     let mut webhooks: Vec<&Unreached<'_, '_>> = group.webhooks.iter().collect();
     webhooks.sort_by_cached_key(|webhook| (snapshot.short_name(webhook.asked.configuration), webhook.asked.place));
@@ -487,6 +461,9 @@ fn finding(case: &Case<'_>, cause: &str, group: &Group<'_, '_>) -> Finding {
     then.extend(no_writes(&others, then.is_empty()));
     let places = grouped(webhooks.iter().map(|webhook| (webhook.asked.configuration, webhook.asked.place)));
     let commands = case.commands();
+    let idle = group.idle.filter(|_| certainty == Certainty::Certain);
+    let refuses =
+        |workload| webhooks.iter().any(|webhook| refuses_its_start(case.stage, webhook.asked.webhook, workload));
     Finding {
         severity: webhooks.iter().map(|webhook| webhook.severity(case)).min().unwrap_or(Severity::Warning),
         objects: places.iter().map(|(configuration, _)| *configuration).collect(),
@@ -498,19 +475,7 @@ fn finding(case: &Case<'_>, cause: &str, group: &Group<'_, '_>) -> Finding {
             if one { group.why.clone() } else { group.why.replacen("its ", "their ", 1) },
         ),
         consequence: then.join(" "),
-        remedies: vec![
-            Step::GiveUp.by(
-                pick(
-                    "allow writes while the webhook is unreachable: they are then not checked",
-                    "allow writes while the webhooks are unreachable: they are then not checked",
-                ),
-                places.iter().filter_map(|(configuration, places)| commands.let_pass(*configuration, places)),
-            ),
-            Step::GiveUp.by(
-                if places.len() == 1 { TAKE_AWAY } else { TAKE_ALL_AWAY },
-                places.iter().filter_map(|(configuration, _)| commands.take_away(*configuration)),
-            ),
-        ],
+        remedies: commands.past_webhooks(&places, webhooks.len(), idle, idle.is_some_and(refuses)),
         ..Finding::of(Code::WebhookUnreachable, cause)
     }
 }

@@ -8,7 +8,6 @@ use crate::{
     doctor::{
         Code, Finding, Remedy, Step,
         case::{Case, FindingsBuilder, sorted},
-        losses::keep_volumes,
     },
     model::{
         ObjectId,
@@ -95,7 +94,7 @@ pub(super) fn gather_volumes(case: &Case<'_>, concern: &Concern, findings: &mut 
         let Some(said) = snapshot.facts.why_not_deleted(id) else { continue };
         let (phase, words) = (volume.phase.as_deref().unwrap_or_default(), &said.words);
         let consequence = "That is tried again and again: once it succeeds, the volume is gone with all its data.";
-        let keep = keep_volumes(case, std::iter::once(id));
+        let keep = commands.keep_volumes([id]);
         let look = Step::Look.by("see its events", commands.about("describe", id));
         findings.findings.push(Finding {
             message: format!(
@@ -129,7 +128,7 @@ fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding 
         _ => format!("{then} deleted, {claim_goes}: for each: {end}"),
     };
     let commands = case.commands();
-    let keep = keep_volumes(case, volumes.iter().copied().filter(|id| lost && commands.holds_data(*id)));
+    let keep = commands.keep_volumes(volumes.iter().copied().filter(|id| lost && commands.holds_data(*id)));
     let first = if lost && keep.is_none() { "copy what you need of the data first; " } else { "" };
     let delete = if pods.len() == 1 { "delete the finished pod" } else { "delete the finished pods" };
     let young = claims.iter().all(|id| case.stage.is_at_work(*id));

@@ -4,7 +4,6 @@ use crate::{
     doctor::{
         Code, Finding, Step,
         case::{Case, FindingsBuilder},
-        collector::see_manager,
     },
     model::effects::Severity,
     wording::age,
@@ -39,7 +38,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
                           refuses that."
                 .to_owned(),
             remedies: vec![
-                see_manager(case),
+                case.commands().see_manager(),
                 Step::Look.by("see whether the API server refuses that; nothing is changed", try_it),
             ],
             ..Finding::of(Code::DeletionInProgress, format!("expired {}", snapshot.text(snapshot.object(id).uid)))

@@ -13,7 +13,6 @@ use crate::{
     doctor::{
         Code, Finding, Remedy, Step,
         case::{Case, FindingsBuilder, some_of, sorted},
-        collector::start_manager,
         finding::one_cause,
         losses::Losses,
         refusers::{asked_again, see_refusers},
@@ -37,10 +36,7 @@ use crate::{
     wording::{count, each_once, thousands},
 };
 
-use super::{
-    concern::{Concern, fails, it, objects, sentence, since, waiting_for, waiting_in_the_foreground, waits},
-    lacks::{evict, give},
-};
+use super::concern::{Concern, fails, it, objects, sentence, since, waiting_for, waiting_in_the_foreground, waits};
 
 /// At most this many finalizers are named in a sentence.
 const NAMED: usize = 8;
@@ -539,23 +535,12 @@ fn look_for_controller(case: &Case<'_>, code: Code, holds: &[Hold]) -> Option<Re
     };
     // What a controller that can't start needs, its workload says.
     let is_there = holds.iter().any(|(_, controller)| !controller.failing.is_empty());
-    let (step, what) = match to_install(case, holds).filter(|_| code != Code::ArmedDeletion && !is_there) {
-        Some(gone) => {
-            let what = format!("install or repair {gone}: it removes the finalizer, after its cleanup. See what runs");
-            (Step::Heal, what)
-        }
-        None if !are_all_read(case.stage) && holds.iter().any(is_unread) => {
-            (Step::Look, "see whether its controller runs: its log then says why it waits".to_owned())
-        }
-        None => return None,
-    };
-    Some(step.by(what, [see_workloads(case)]))
-}
-
-/// Shows the workloads that controllers may run as.
-pub(super) fn see_workloads(case: &Case<'_>) -> ShellCommand {
-    let kinds = "deployments.apps,statefulsets.apps,daemonsets.apps";
-    case.kubectl.verb("get").args([kinds, "--all-namespaces"])
+    let gone = to_install(case, holds).filter(|_| code != Code::ArmedDeletion && !is_there);
+    gone.map(|gone| case.commands().install(&gone)).or_else(|| {
+        let what = "see whether its controller runs: its log then says why it waits";
+        let is_open = !are_all_read(case.stage) && holds.iter().any(is_unread);
+        is_open.then(|| Step::Look.by(what, [case.commands().see_workloads()]))
+    })
 }
 
 /// The MutatingAdmissionPolicies that may put a finalizer back, and the webhooks, by configuration: they are asked
@@ -608,21 +593,20 @@ fn remedies(
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     let start = holds.iter().filter_map(|(_, controller)| controller.idle);
     let start: Vec<ShellCommand> = start.filter_map(|workload| commands.scale_up(workload)).collect();
+    let controllers: Vec<&FinalizerController> = holds.iter().map(|(_, controller)| &**controller).collect();
+    let asks = commands.ask(&controllers);
     let mut remedies = Vec::new();
     remedies.extend(resume(case, code, holds, objects));
     remedies.extend(fires.losses.keep(case));
     let lacks_manager = case.lacks_manager_for(finalizers.iter().copied()).is_some();
-    let start_manager = || Remedy { step: starting(code), ..start_manager(case) };
+    let start_manager = || Remedy { step: starting(code), ..commands.start_manager() };
     remedies.extend(lacks_manager.then(|| start_manager().deciding(code == Code::ArmedDeletion)));
     // What an armed controller does has to be decided first.
     if code != Code::ArmedDeletion {
-        remedies.push(Step::Heal.by("start the controller", start.clone()));
         // Much may go with what a controller does once it is started.
-        let start = if fires.outside.is_empty() { Step::Heal } else { Step::GiveUp };
-        remedies.extend(give_back(case, holds, objects[0], start));
+        let perhaps = if fires.outside.is_empty() { Step::Heal } else { Step::GiveUp };
+        remedies.extend(commands.heal(&controllers, refused(case.stage, objects[0]), objects[0], perhaps));
     }
-    let undrained = holds.iter().find_map(|(_, controller)| controller.undrained.first());
-    remedies.extend(undrained.into_iter().flat_map(|undrained| evict(case, undrained.pod, undrained.budget)));
     let look_for = look_for_controller(case, code, holds);
     let is_looked_for = look_for.is_some();
     remedies.extend(look_for);
@@ -630,11 +614,11 @@ fn remedies(
     let back_up = needed.iter().filter_map(|id| commands.get(*id));
     remedies.push(Step::Look.by(format!("back {} up", it(&needed)), back_up));
     let is_quoted = objects.iter().any(|id| snapshot.facts.why_not_deleted(*id).is_some());
-    let is_known = !users.to_delete(case).is_empty() || is_quoted && controllers_say(case, holds).is_some();
+    let is_known = !users.to_delete(case).is_empty() || is_quoted && !asks[0].commands.is_empty();
     if code == Code::SlowFinalizer && needed.is_empty() && !is_known && !is_looked_for {
         let look = objects.iter().take(1).filter_map(|id| commands.about("describe", *id));
         remedies.push(match is_quoted && !case.live {
-            true => Step::Look.by("find its controller, and see what its log says", [see_workloads(case)]),
+            true => Step::Look.by("find its controller, and see what its log says", [case.commands().see_workloads()]),
             false => Step::Look.by("check the object's status and its controller", look),
         });
     }
@@ -655,8 +639,7 @@ fn remedies(
     let operations = users.iter().filter(|user| case.snapshot().facts.runs_hooks(**user));
     let end = operations.filter_map(|user| commands.merge(*user, &ends));
     remedies.push(Step::Heal.by("end the operation", end));
-    remedies.extend(controllers_say(case, holds));
-    remedies.extend(why_not_ready(case, holds));
+    remedies.extend(asks);
     remedies.extend(see_refusers(case, objects));
     let waiting = waiting_in_the_foreground(case, related);
     if !waiting.is_empty() {
@@ -756,14 +739,6 @@ fn starting(code: Code) -> Step {
     if code == Code::ArmedDeletion { Step::GiveUp } else { Step::Heal }
 }
 
-/// Gives back what controllers lack: a ServiceAccount, with which their pods start anew; the right alone, by a role
-/// that has only this; what they need, or a place among what they handle. What is only said is looked at.
-fn give_back(case: &Case<'_>, holds: &[Hold], object: ObjectId, start: Step) -> Vec<Remedy> {
-    let lacks = holds.iter().flat_map(|(_, controller)| controller.lacks.iter().cloned());
-    let lacks = sorted(lacks.chain(refused(case.stage, object)));
-    lacks.iter().filter_map(|lack| give(case, lack, object, start)).collect()
-}
-
 /// Lets the controllers that leave these objects alone go on; or shows what they wait for.
 fn resume(case: &Case<'_>, code: Code, holds: &[Hold], objects: &[ObjectId]) -> Option<Remedy> {
     let paused = holds.iter().filter_map(|(_, controller)| controller.paused.as_ref());
@@ -791,30 +766,6 @@ fn resume(case: &Case<'_>, code: Code, holds: &[Hold], objects: &[ObjectId]) -> 
         _ => resume.to_owned(),
     };
     Some(starting(code).by(then, commands).deciding(code == Code::ArmedDeletion))
-}
-
-/// Shows what the controllers that run say, or what may be one by its name.
-fn controllers_say(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
-    let workloads = |controller: &FinalizerController| match controller.running.as_slice() {
-        [] if controller.is_away() => Vec::new(),
-        [] => controller.may_be.clone(),
-        running => running.to_vec(),
-    };
-    let mut asked = sorted(holds.iter().flat_map(|(_, controller)| workloads(controller)));
-    asked.truncate(NAMED);
-    let logs = asked.iter().filter_map(|id| case.commands().logs(*id));
-    let says = if asked.len() == 1 { "says" } else { "say" };
-    (!asked.is_empty()).then(|| Step::Look.by(format!("see what {} {says}", case.names(&asked, None)), logs))
-}
-
-/// Shows why workloads of controllers have no ready pod.
-fn why_not_ready(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
-    let mut failing = sorted(holds.iter().flat_map(|(_, controller)| controller.failing.iter().copied()));
-    failing.truncate(NAMED);
-    let have = if failing.len() == 1 { "has" } else { "have" };
-    let look = failing.iter().filter_map(|id| case.commands().about("describe", *id));
-    (!failing.is_empty())
-        .then(|| Step::Look.by(format!("see why {} {have} no ready pod", case.names(&failing, None)), look))
 }
 
 /// The commands that remove these objects' references to blocked objects, if they have any.

@@ -5,7 +5,6 @@ pub(super) mod concern;
 mod expired;
 mod finalizers;
 mod immune;
-mod lacks;
 mod namespaces;
 mod pods;
 pub(super) mod progress;

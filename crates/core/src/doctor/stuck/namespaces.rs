@@ -9,10 +9,9 @@ use crate::{
     command_line::{SEE_MANAGER, ShellCommand, is_label},
     doctor::{
         Code, Finding, Remedy, Step,
-        apis::{convert, unregister},
+        apis::convert,
         case::{Case, FindingsBuilder, sorted},
         code::Trait,
-        collector::start_manager,
         refusers::past_refusers,
     },
     model::{
@@ -30,11 +29,7 @@ use crate::{
     wording::{all_of, each_once},
 };
 
-use super::{
-    concern::{objects, since},
-    finalizers::see_workloads,
-    pods::force,
-};
+use super::concern::{objects, since};
 
 /// The namespace controller starts after 5 seconds, retries after 8 and then backs off: within this time, it may just
 /// not be done.
@@ -199,7 +194,7 @@ fn discover(case: &Case<'_>, failure: &Condition) -> Vec<Remedy> {
         is_of_others && undiscovered.iter().any(|of| name(of) == case.snapshot().name(*id))
     };
     let services = case.stage.of_resource(case.stage.built_in.api_services).iter().copied();
-    vec![look, unregister(case, &services.filter(is_named).collect::<Vec<_>>())]
+    vec![look, case.commands().unregister(&services.filter(is_named).collect::<Vec<_>>())]
 }
 
 /// The value for which the API server refuses to delete an object (R9.48).
@@ -358,7 +353,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let delete = case.commands().delete(&live, "background", &[]);
     let mut remedies = Vec::new();
     if is_away {
-        remedies.push(start_manager(case));
+        remedies.push(case.commands().start_manager());
     }
     if is_awaited {
         let look = case.commands().about("annotate", id).map(|command| command.args(["--overwrite", "look=again"]));
@@ -389,9 +384,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         let policies = "validatingadmissionpolicies,validatingadmissionpolicybindings";
         remedies.push(see("see which policies refuse that, and whom they protect", policies));
     }
-    let lift = guarded.iter().filter_map(|(id, guard)| case.commands().lift(*id, guard));
-    let lift = Step::GiveUp.by("take the protection away, which somebody set on purpose", lift);
-    remedies.push(lift.deciding(true));
+    remedies.push(case.commands().unprotect(guarded.iter().copied()));
     if let Some((waiting, _)) = &abandoned {
         let look = waiting.iter().take(NAMED_APIS).filter_map(|id| case.commands().about("describe", *id));
         let what = format!("see why {} did not go: nobody lets that go afterwards", case.names(waiting, Some(id)));
@@ -409,7 +402,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     };
     let hung: Vec<ObjectId> = content.iter().filter(is_hung_pod).copied().collect();
     if !hung.is_empty() {
-        remedies.push(force(case, &hung));
+        remedies.push(case.commands().force_pods(&hung));
     } else if !live.is_empty() && !is_away && !is_awaited {
         // Nobody else removes its own entry in spec.finalizers.
         remedies.push(Step::GiveUp.by(what, delete).deciding(abandoned.is_some()));
@@ -418,7 +411,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let others = names(&|(_, is_own, _)| !is_own);
     if !others.is_empty() {
         let runs = format!("see whether {} runs: it then removes the finalizers", all_of(&others, "and"));
-        remedies.push(Step::Look.by(runs, [see_workloads(case)]));
+        remedies.push(Step::Look.by(runs, [case.commands().see_workloads()]));
     }
     if said.is_empty() && is_hidden {
         remedies.push(Step::Look.by("see what its conditions say keeps it", case.commands().get(id)));

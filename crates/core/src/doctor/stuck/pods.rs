@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     doctor::{
-        Code, Finding, Remedy, Step,
+        Code, Finding,
         case::{Case, FindingsBuilder},
     },
     model::{ObjectId, effects::Severity},
@@ -97,17 +97,7 @@ fn finding(
         let waits = case.stage.leaving_namespace_of(*id).filter(|one| !related.contains(one));
         related.extend(waits);
     }
-    let mut remedies: Vec<Remedy> = Vec::new();
-    if collected.is_none() {
-        let hinders = "see what hinders its kubelet";
-        remedies.extend(look(
-            case,
-            node,
-            if runs { hinders } else { "bring the node back, or see what hinders its kubelet" },
-        ));
-        remedies.extend(give_up(case, node).filter(|_| !runs));
-    }
-    remedies.push(force(case, &objects));
+    let remedies = case.commands().end_pods(&objects, collected.map(|collected| collected == Collected::Overdue), runs);
     let one = objects.len() == 1;
     let longest = objects.iter().filter_map(|id| case.terminating_for(*id)).max();
     let after = longest.map_or_else(|| "after".to_owned(), |seconds| format!("{} after", age(seconds)));
@@ -149,30 +139,4 @@ fn waiting_owners(case: &Case<'_>, objects: &[ObjectId]) -> Vec<ObjectId> {
         found.extend(new);
     }
     found
-}
-
-/// Force-deletes these pods.
-pub(super) fn force(case: &Case<'_>, pods: &[ObjectId]) -> Remedy {
-    let what = match pods {
-        [_] => "force-delete the pod: only if you are certain that its containers no longer run",
-        _ => "force-delete the pods: only if you are certain that their containers no longer run",
-    };
-    let delete = case.commands().delete(pods, "background", &["--grace-period=0", "--force"]);
-    Step::Force.by(what, delete)
-}
-
-/// Shows the Node of pods.
-pub(super) fn look(case: &Case<'_>, node: &str, what: &str) -> Option<Remedy> {
-    let describe = case.kubectl.verb("describe").object("nodes", "", node).filter(|_| !node.is_empty())?;
-    Some(Step::Look.by(what, [describe]))
-}
-
-/// Says of a Node that it is shut down for good: the pod garbage collector then deletes its Terminating pods, and their
-/// volumes are detached (R9.7).
-fn give_up(case: &Case<'_>, node: &str) -> Option<Remedy> {
-    // Unlike other commands, this one takes no TYPE/NAME.
-    let taint = Some(case.kubectl.verb("taint").args(["nodes", node])).filter(|_| !node.is_empty())?;
-    let what = "if the node is shut down and stays so, say it: its pods are then deleted, and their volumes detached";
-    let taint = taint.arg("node.kubernetes.io/out-of-service=nodeshutdown:NoExecute");
-    Some(Step::GiveUp.by(what, [taint]).deciding(true))
 }

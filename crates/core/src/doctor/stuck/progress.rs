@@ -8,7 +8,6 @@ use crate::{
     doctor::{
         Code, Finding, Step,
         case::{Case, FindingsBuilder, sorted},
-        collector::start_manager,
         refusers::who_may_refuse,
     },
     document::rfc3339,
@@ -24,10 +23,7 @@ use crate::{
     wording::{age, some_of},
 };
 
-use super::{
-    concern::{fails, it, sentence, since, waiting_in_the_foreground},
-    pods::look,
-};
+use super::concern::{fails, it, sentence, since, waiting_in_the_foreground};
 
 /// At most this many reasons are given for one object.
 const NAMED: usize = 3;
@@ -223,9 +219,11 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             Severity::Warning
         },
         remedies: {
-            let start = lacks_manager.iter().map(|_| start_manager(case));
+            let start = lacks_manager.iter().map(|_| case.commands().start_manager());
             let pods = snapshot.facts.pod(first).and_then(|facts| facts.node.as_deref()).filter(|_| hangs.is_some());
-            let node = pods.filter(|_| is_kubelet).and_then(|node| look(case, node, "see whether its node is ready"));
+            let node = pods
+                .filter(|_| is_kubelet)
+                .and_then(|node| case.commands().look_at_node(node, "see whether its node is ready"));
             let is_long = is_untimed || objects.iter().all(|id| case.has_been_terminating(*id, LATE));
             let users = case.commands().about("describe", first).filter(|_| is_long && is_claim);
             let users = users.filter(|_| progress.waits_for.is_empty());
