@@ -246,6 +246,25 @@ fn what_was_stuck_before_is_named() {
     assert_eq!(judged.blockers.iter().map(|one| one.object.short_name()).collect::<Vec<_>>(), ["ConfigMap/stuck"]);
 }
 
+/// R9.37: others have done their part, and the collector is late. What the plan says to follow is still to come.
+#[test]
+fn what_follows_the_part_of_others_is_waited_for() {
+    let text = "Shop owner fin=acme.io/x\nShop other fin=acme.io/x\nConfigMap a fin=acme.io/y <- Shop/owner";
+    let mut way = Way::new(text, "Shop/owner Shop/other", Propagation::Background);
+    for name in ["Shop/owner", "Shop/other"] {
+        way.marked(name, &[]);
+    }
+    assert_eq!(state(&way.judged()), (true, false), "the first end");
+    way.goes("Shop/owner");
+    assert_eq!(state(&way.judged()), (false, true), "the collector has yet to see it");
+    way.marked("ConfigMap/a", &[]);
+    assert_eq!(state(&way.judged()), (true, false), "somebody has to act again");
+    way.goes("ConfigMap/a");
+    assert_eq!((state(&way.judged()), way.course.goes_on()), ((true, false), true), "the other one is left");
+    way.goes("Shop/other");
+    assert_eq!((state(&way.judged()), way.course.goes_on()), ((true, false), false));
+}
+
 #[test]
 fn pods_in_their_grace_are_waited_for() {
     let text = "Node n1\nReplicaSet rs\nPod p node=n1 <- ReplicaSet/rs!";

@@ -10,12 +10,13 @@ use gc_core::{
     plan::{OutcomeKind, tracker::Relation},
     simulate::State,
 };
+use http::Method;
 use serde_json::{Value, json};
 
 use super::kit::Carried;
 use crate::{
     doctor::kit::{ago, lease},
-    harness::{Alone, owner_reference},
+    harness::{self, Alone, definition_of, owner_reference},
     plan::{
         draft::{HOLD, blocking},
         trial::{POLICIES, Trial},
@@ -60,6 +61,47 @@ fn what_was_to_stay_is_not_waited_for() {
     assert_eq!(blocker.object.short_name(), "ConfigMap/held");
     assert_eq!((blocker.state, blocker.holds_up), (State::Stuck, 1));
     assert_eq!(blocker.held_by, [HOLD]);
+}
+
+/// R9.37: others have done their part, and no collector has done what follows. That is not the end of the plan.
+#[test]
+fn what_follows_the_part_of_others_is_waited_for() {
+    let trial = Trial::on(uncollected(), "follow-late", "Background");
+    let owner = trial.widget("owner").finalizer(HOLD).create();
+    trial.config_map("dependent").owned_by(&owner).finalizer("acme.io/second").create();
+    let release = || {
+        trial.cluster.patch(&trial.cluster.path_of(&owner), &json!({"metadata": {"finalizers": null}}));
+    };
+    let timeout = Duration::from_secs(4);
+    let outcome = Carried::new(&trial, vec![&owner]).within(timeout).unsettled(|| (), release);
+    assert_eq!(outcome.followed.ended, Ended::TimedOut, "{:#?}", outcome.followed);
+    assert_eq!(outcome.followed.progress.gone, 1);
+}
+
+/// R2.7: a collector that doesn't watch the owner's kind yet sees late that it is gone, and does what follows then.
+#[test]
+#[ignore = "long: waits until the collector has seen a new kind"]
+fn what_follows_an_owner_of_a_young_kind_is_waited_for() {
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "follow-young", "Background");
+    alone.create(definition_of("young.test", "Seedling", "seedlings", &["v1"]));
+    let list = format!("/apis/young.test/v1/namespaces/{}/seedlings", trial.namespace);
+    let seedling = json!({
+        "apiVersion": "young.test/v1",
+        "kind": "Seedling",
+        "metadata": {"name": "owner", "finalizers": [HOLD]},
+    });
+    let create = || alone.ask(&Method::POST, &list, Some(("application/json", &seedling))).is_success();
+    alone.wait_until("a Seedling to be accepted", harness::PATIENCE, create);
+    let owner = get(&trial, &format!("{list}/owner"));
+    trial.config_map("dependent").owned_by(&owner).finalizer("acme.io/second").create();
+    let release = || {
+        alone.patch(&alone.path_of(&owner), &json!({"metadata": {"finalizers": null}}));
+    };
+    let outcome = Carried::new(&trial, vec![&owner]).unsettled(|| (), release);
+    assert_eq!((outcome.as_planned(), outcome.followed.left), (1, 1), "{:#?}", outcome.followed);
+    let later: Vec<_> = outcome.plan.later().map(|outcome| (outcome.kind, outcome.uncertain)).collect();
+    assert_eq!(later, [(OutcomeKind::Deleted, None)], "its going is noticed in the end");
 }
 
 /// Someone adds a finalizer after the plan: following reports the blocker long before the timeout.

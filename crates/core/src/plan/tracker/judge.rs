@@ -18,7 +18,8 @@ const MAX_WAITED_FOR: usize = 10;
 /// How far the cascade has come.
 #[derive(Clone, Debug, Default)]
 pub struct TrackerVerdict {
-    /// Every object is in a predicted state ([`PlanTracker::arrived`]).
+    /// Every object is in a predicted state ([`PlanTracker::arrived`]), and nothing is due of what the plan says to
+    /// follow once others have done their part.
     pub arrived: bool,
     /// Every object has a single predicted outcome.
     pub certain: bool,
@@ -150,7 +151,7 @@ impl PlanTracker {
         }
         let certain = self.objects.iter().all(|tracked| tracked.uncertain.is_none());
         TrackerVerdict {
-            arrived: self.arrived(),
+            arrived: self.arrived() && !self.is_due(snapshot, &projection),
             certain,
             more,
             more_outside,

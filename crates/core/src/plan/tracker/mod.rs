@@ -16,7 +16,7 @@ use crate::{
         Coordinate, Identity, Mapping, Object, ObjectEvent, ObjectId, Presence, RawObject, Reference, Snapshot,
         Strings, Symbol,
     },
-    simulate::{Uncertainty, WriteScope},
+    simulate::{Projection, Uncertainty, WriteScope},
 };
 
 use super::outcome::{After, Outcome, OutcomeKind, Plan};
@@ -82,7 +82,16 @@ struct Follows {
 
 impl TrackedObject {
     fn arrived(&self) -> bool {
-        self.open || self.ends.iter().any(|(_, end)| self.is_at(end)) || self.has_gone_on()
+        self.open || self.is_at_its_first_end() || self.has_gone_on()
+    }
+
+    fn is_at_its_first_end(&self) -> bool {
+        self.ends.iter().any(|(_, end)| self.is_at(end))
+    }
+
+    /// Whether its second end has not come yet.
+    fn is_outstanding(&self) -> bool {
+        !self.later.is_empty() && !self.later.contains(&self.now)
     }
 
     /// Whether it is in one of its second ends, or on its way there: something that the first end leaves alone is being
@@ -358,7 +367,19 @@ impl PlanTracker {
 
     /// Whether the plan says what follows once others have done their part, and that hasn't happened yet.
     pub fn goes_on(&self) -> bool {
-        self.objects.iter().any(|tracked| !tracked.later.is_empty() && !tracked.later.contains(&tracked.now))
+        self.objects.iter().any(TrackedObject::is_outstanding)
+    }
+
+    /// Whether others have begun to do their part, and a working collector and known controllers would now change what
+    /// the plan says to follow.
+    fn is_due(&self, snapshot: &Snapshot, projection: &Projection) -> bool {
+        let follows = |tracked: &TrackedObject| {
+            let id = snapshot.strings.find(&tracked.identity.uid).and_then(|uid| snapshot.by_uid(uid));
+            id.is_some_and(|id| projection.outcome_of(id).is_some())
+        };
+        let mut outstanding = self.objects.iter().filter(|tracked| tracked.is_outstanding());
+        let has_begun = |tracked: &TrackedObject| !tracked.is_at_its_first_end() && tracked.has_gone_on();
+        self.objects.iter().any(has_begun) && outstanding.any(follows)
     }
 
     fn is_joint(&self, ends: &[Vec<(usize, FinalState)>]) -> bool {
