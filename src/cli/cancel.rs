@@ -85,7 +85,7 @@ fn report(
 ) -> Result<Report, OperationError> {
     let snapshot = &cancel.session.snapshot;
     let gaps = cancel.gaps();
-    let view = HoldView { results, gaps: &gaps, server: snapshot.resources.server(), kubectl };
+    let view = HoldView { results, gaps: &gaps, resources: &snapshot.resources, kubectl };
     let namespace = cancel.session.namespace.as_deref();
     let data = printer.print(&view, || heading(snapshot, namespace, &[], more))?;
     Ok(Report { exit: exit(results), ..Report::of(data).with_gaps(&gaps) })

@@ -17,7 +17,7 @@ use gc_core::{
     command_line::{Kubectl, SEE_MANAGER, ShellCommand},
     doctor::Code,
     document::Head,
-    model::{Gap, Identity, ServerVersion, group_of},
+    model::{Gap, Identity, Resources, group_of},
     plan::{
         OutcomeKind, Summary,
         tracker::{Blocker, ManagerAway, Progress, Relation, UnexpectedOutcome, UnplannedObject},
@@ -45,8 +45,8 @@ pub struct DeletionView<'a> {
     /// The namespace in view; objects elsewhere are printed with theirs.
     pub namespace: Option<&'a str>,
     pub gaps: &'a [Gap],
-    /// The version of the server.
-    pub server: Option<&'a ServerVersion>,
+    /// What the server offers.
+    pub resources: Option<&'a Resources>,
     /// The verdict on the plan; `None` if there was none.
     pub verdict: Option<&'a VerdictJson>,
     /// What the plan predicted.
@@ -126,7 +126,7 @@ struct FailedJson<'a> {
 impl Output for DeletionView<'_> {
     fn document(&self) -> impl Serialize {
         DeletionDocument {
-            head: Head::new("Deletion", self.gaps, self.server),
+            head: Head::new("Deletion", self.gaps, self.resources.and_then(Resources::server)),
             verdict: self.verdict,
             propagation: self.propagation,
             targets: self.sent,
@@ -520,10 +520,7 @@ fn next(view: &DeletionView<'_>, followed: &Followed) -> Option<ShellCommand> {
     if followed.collector_idle.is_some() {
         return Some(view.kubectl.plugin("doctor").arg("--probe"));
     }
-    let object = &followed.blockers.first()?.object;
-    let group = group_of(&object.api_version);
-    let explain = view.kubectl.plugin("explain").object(&object.kind.to_lowercase(), group, &object.name)?;
-    explain.in_namespace(&object.namespace)
+    view.kubectl.plugin("explain").about(view.resources?, &followed.blockers.first()?.object)
 }
 
 /// `Kind/name`, with its namespace if that is not the one in view.
@@ -572,7 +569,7 @@ fn picture(view: &DeletionView<'_>, options: &PictureOptions<'_>) -> Picture {
                 }
                 None => {
                     row_of_uid.insert(object.uid.clone(), rows.len());
-                    picture.objects.push(of_identity(object, options.commands));
+                    picture.objects.push(of_identity(object, view.resources, options.commands));
                     rows.push(Row { object: Some(picture.objects.len() - 1), ..told });
                 }
             }

@@ -8,7 +8,7 @@ use crate::operations::hold::{HoldOutcome, HoldResult};
 use gc_core::{
     command_line::{Kubectl, ShellCommand},
     document::Head,
-    model::{Gap, Identity, ServerVersion, group_of},
+    model::{Gap, Resources},
     wording::count,
 };
 
@@ -23,7 +23,7 @@ use super::{
 pub struct HoldView<'a> {
     pub results: &'a [HoldResult],
     pub gaps: &'a [Gap],
-    pub server: Option<&'a ServerVersion>,
+    pub resources: &'a Resources,
     /// How to call kubectl for this cluster.
     pub kubectl: &'a Kubectl,
 }
@@ -37,7 +37,7 @@ struct HoldDocument<'a> {
 
 impl Output for HoldView<'_> {
     fn document(&self) -> impl Serialize {
-        HoldDocument { head: Head::new("Hold", self.gaps, self.server), objects: self.results }
+        HoldDocument { head: Head::new("Hold", self.gaps, self.resources.server()), objects: self.results }
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -61,10 +61,10 @@ impl HoldView<'_> {
     /// The commands for what is left to decide or to do.
     fn commands(&self) -> Vec<(&'static str, ShellCommand)> {
         let of = |wanted: fn(&HoldOutcome) -> bool| self.results.iter().filter(move |result| wanted(&result.outcome));
-        let cancel = |one: &HoldResult| cancel_command(self.kubectl, one, self.gaps);
+        let cancel = |one: &HoldResult| cancel_command(self, one);
         let mut commands = Vec::new();
         for one in of(|outcome| matches!(outcome, HoldOutcome::Held { .. })) {
-            commands.extend(let_go_command(self.kubectl, &one.object).map(|command| ("Delete it now", command)));
+            commands.extend(let_go_command(self, one).map(|command| ("Delete it now", command)));
             commands.extend(cancel(one).map(|command| ("Take it back", command)));
         }
         for one in of(|outcome| matches!(outcome, HoldOutcome::Failed)) {
@@ -76,22 +76,15 @@ impl HoldView<'_> {
 }
 
 /// The command that lets a held object go.
-pub fn let_go_command(kubectl: &Kubectl, object: &Identity) -> Option<ShellCommand> {
-    let command = kubectl.plugin("delete").arg(word(object)?);
-    Some(command.in_namespace(&object.namespace)?.arg("--hold=0s"))
+pub fn let_go_command(view: &HoldView<'_>, held: &HoldResult) -> Option<ShellCommand> {
+    Some(view.kubectl.plugin("delete").about(view.resources, &held.object)?.arg("--hold=0s"))
 }
 
 /// The command that takes a delete back; with gaps, it goes on in spite of them, as the hold did.
-pub fn cancel_command(kubectl: &Kubectl, held: &HoldResult, gaps: &[Gap]) -> Option<ShellCommand> {
-    let flags = [(held.use_existing, "--use-existing"), (!gaps.is_empty(), "--allow-incomplete")];
+pub fn cancel_command(view: &HoldView<'_>, held: &HoldResult) -> Option<ShellCommand> {
+    let flags = [(held.use_existing, "--use-existing"), (!view.gaps.is_empty(), "--allow-incomplete")];
     let flags = flags.into_iter().filter(|(is_needed, _)| *is_needed).map(|(_, flag)| flag.to_owned());
-    Some(kubectl.plugin("cancel").arg(word(&held.object)?).in_namespace(&held.object.namespace)?.args(flags))
-}
-
-/// `kind.group/name`
-fn word(object: &Identity) -> Option<String> {
-    let group = group_of(&object.api_version);
-    gc_core::command_line::object_word(&object.kind.to_lowercase(), group, &object.name)
+    Some(view.kubectl.plugin("cancel").about(view.resources, &held.object)?.args(flags))
 }
 
 /// What came of one, in a sentence.
@@ -133,7 +126,10 @@ mod tests {
     use crate::operations::hold::HoldSecret;
     use crate::render::testing::{plain, shown};
     use gc_cluster::act::HoldFailure;
-    use gc_core::command_line::PLAIN;
+    use gc_core::{
+        command_line::PLAIN,
+        model::{Identity, Resource},
+    };
 
     fn result(outcome: HoldOutcome, dependents: usize) -> HoldResult {
         let object = Identity {
@@ -148,9 +144,13 @@ mod tests {
         HoldResult { because, ..HoldResult::new(object, outcome, secret, dependents) }
     }
 
+    fn text_of(results: &[HoldResult], gaps: &[Gap]) -> String {
+        let served = Resources::new(vec![Resource::named("apps", "v1", "deployments", "Deployment")], Vec::new());
+        shown(&HoldView { results, gaps, resources: &served, kubectl: &PLAIN }, &plain(None))
+    }
+
     fn text(results: &[HoldResult]) -> String {
-        let view = HoldView { results, gaps: &[], server: None, kubectl: &PLAIN };
-        shown(&view, &plain(None))
+        text_of(results, &[])
     }
 
     #[test]
@@ -160,20 +160,20 @@ mod tests {
             text(&[result(HoldOutcome::Held { until }, 1)]),
             "Deployment/web -n shop is held until 2026-01-02T03:04:05Z: it is Terminating, and it and its \
              dependent stay until it is let go.\n\
-             Delete it now: kubectl gc delete deployment.apps/web -n shop --hold=0s\n\
-             Take it back: kubectl gc cancel deployment.apps/web -n shop\n"
+             Delete it now: kubectl gc delete deployments.apps/web -n shop --hold=0s\n\
+             Take it back: kubectl gc cancel deployments.apps/web -n shop\n"
         );
         assert_eq!(
             text(&[result(HoldOutcome::TakenBack, 2)]),
             "Deployment/web -n shop is back, with a new uid; its 2 dependents have references to it again.\n"
         );
         let gap = Gap { resource: "widgets.acme.io".to_owned(), namespace: None, reason: "forbidden".into() };
-        let view = HoldView { results: &[result(HoldOutcome::Failed, 2)], gaps: &[gap], server: None, kubectl: &PLAIN };
-        assert!(shown(&view, &plain(None)).contains("gc cancel deployment.apps/web -n shop --allow-incomplete\n"));
+        let text_with_gap = text_of(&[result(HoldOutcome::Failed, 2)], &[gap]);
+        assert!(text_with_gap.contains("gc cancel deployments.apps/web -n shop --allow-incomplete\n"));
         let failed = result(HoldOutcome::Failed, 2);
-        let again = "Run this again: kubectl gc cancel deployment.apps/web -n shop\n";
+        let again = "Run this again: kubectl gc cancel deployments.apps/web -n shop\n";
         assert!(text(std::slice::from_ref(&failed)).ends_with(again));
-        let with_that = "dependents to that one: kubectl gc cancel deployment.apps/web -n shop --use-existing\n";
+        let with_that = "dependents to that one: kubectl gc cancel deployments.apps/web -n shop --use-existing\n";
         assert!(text(&[HoldResult { use_existing: true, ..failed }]).ends_with(with_that));
     }
 }

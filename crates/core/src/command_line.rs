@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     escape::visible,
-    model::{ObjectId, Snapshot},
+    model::{Identity, Mapping, ObjectId, Resource, Resources, Snapshot, group_of},
 };
 
 #[cfg(test)]
@@ -101,6 +101,16 @@ impl ShellCommand {
     /// Adds [`object_word`].
     pub fn object(self, of_type: &str, group: &str, name: &str) -> Option<Self> {
         Some(self.arg(object_word(of_type, group, name)?))
+    }
+
+    /// Adds an object as [`word_of`] writes it, and its namespace. None if no API server accepts its name, type or
+    /// namespace.
+    pub fn naming(self, resources: &Resources, object: &Identity) -> Option<Self> {
+        let word = match resources.map(&object.api_version, &object.kind) {
+            Mapping::Served(id) => word_in(resources.get(id), &object.name),
+            _ => object_word(&object.kind.to_lowercase(), group_of(&object.api_version), &object.name),
+        };
+        self.arg(word?).in_namespace(&object.namespace)
     }
 
     /// Says which objects it is about, and how it writes them; `None`: it only reads them.
@@ -293,10 +303,13 @@ pub fn object_word(of_type: &str, group: &str, name: &str) -> Option<String> {
     Some(format!("{type_name}/{name}"))
 }
 
-/// `TYPE/NAME` of an object.
+/// An object as commands write it: `PLURAL.GROUP/NAME`, or `KIND.GROUP/NAME` in lower case where no plural is known.
 pub fn word_of(snapshot: &Snapshot, id: ObjectId) -> Option<String> {
-    let resource = snapshot.resource(id);
-    object_word(resource.type_word(), &resource.group, snapshot.name(id))
+    word_in(snapshot.resource(id), snapshot.name(id))
+}
+
+fn word_in(resource: &Resource, name: &str) -> Option<String> {
+    object_word(resource.type_word(), &resource.group, name)
 }
 
 /// `plural.group`; none if no API server can serve such a type.

@@ -30,8 +30,6 @@ use crate::{
 };
 use gc_cluster::{act::Seen, cluster::clock};
 use gc_core::{
-    command_line::Kubectl,
-    model::Gap,
     plan::Plan,
     wording::{count, duration},
 };
@@ -85,7 +83,7 @@ impl Approved {
         let left = |delete: &Delete, results: &[HoldResult]| -> Result<Report, OperationError> {
             let snapshot = &delete.session.snapshot;
             let gaps = &snapshot.gaps;
-            let view = HoldView { results, gaps, server: snapshot.resources.server(), kubectl: &kubectl };
+            let view = HoldView { results, gaps, resources: &snapshot.resources, kubectl: &kubectl };
             // The plan above has said which cluster it is.
             let data = printer.print(&view, || b"\n".to_vec())?;
             Ok(Report { exit: cancel::exit(results), ..Report::of(data) })
@@ -98,11 +96,15 @@ impl Approved {
         if !args.wait {
             return with_notes(left(&delete, &waits)?, notes);
         }
-        let gaps = delete.session.snapshot.gaps.clone();
+        let snapshot = &delete.session.snapshot;
+        let held_until = waiting(&HoldView {
+            results: &waits,
+            gaps: &snapshot.gaps,
+            resources: &snapshot.resources,
+            kubectl: &kubectl,
+        });
         if !config.time.is_zero() {
-            for one in &waits {
-                tell(one, &kubectl, &gaps);
-            }
+            held_until.iter().for_each(|line| say(line));
         }
         match wait(&mut delete, &held, begun, config.time, &mut signals) {
             Waited::TimeUp => {}
@@ -119,9 +121,7 @@ impl Approved {
             Ok(renewed) => renewed,
             Err(why) => {
                 say(&format!("error: {}", describe_error(&why)));
-                for one in &waits {
-                    tell(one, &kubectl, &gaps);
-                }
+                held_until.iter().for_each(|line| say(line));
                 return with_notes(
                     Report { exit: Exit::Failed, ..Report::of("") },
                     vec!["Nothing was let go: everything is held.".to_owned()],
@@ -137,14 +137,16 @@ impl Approved {
     }
 }
 
-/// Says that an object is held, and how that ends.
-fn tell(one: &HoldResult, kubectl: &Kubectl, gaps: &[Gap]) {
-    let HoldOutcome::Held { until } = &one.outcome else { return };
-    let commands =
-        [("delete it now", let_go_command(kubectl, &one.object)), ("take it back", cancel_command(kubectl, one, gaps))];
-    let commands = commands.into_iter().filter_map(|(what, command)| Some(format!("To {what}: {}", command?)));
-    say(&format!("{} is held until {until}.", one.object.placed()));
-    commands.for_each(|line| say(&line));
+/// Says which objects are held, and how that ends.
+fn waiting(view: &HoldView<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for one in view.results {
+        let HoldOutcome::Held { until } = &one.outcome else { continue };
+        let commands = [("delete it now", let_go_command(view, one)), ("take it back", cancel_command(view, one))];
+        lines.push(format!("{} is held until {until}.", one.object.placed()));
+        lines.extend(commands.into_iter().filter_map(|(what, command)| Some(format!("To {what}: {}", command?))));
+    }
+    lines
 }
 
 /// What became of targets that somebody else has taken back or let go.

@@ -218,7 +218,7 @@ impl DeleteReport<'_> {
         let view = DeletionView {
             propagation: delete.config.propagation,
             gaps: &delete.session.snapshot.gaps,
-            server: delete.session.snapshot.resources.server(),
+            resources: Some(&delete.session.snapshot.resources),
             archive: archive(delete),
             ..DeletionView::default()
         };
@@ -281,7 +281,7 @@ impl DeleteReport<'_> {
             propagation: plan.request.propagation,
             namespace: namespace.as_deref(),
             gaps: &delete.session.snapshot.gaps,
-            server: delete.session.snapshot.resources.server(),
+            resources: Some(&delete.session.snapshot.resources),
             verdict: Some(&verdict),
             planned: plan.summary,
             prevented,

@@ -405,7 +405,7 @@ impl PassReport<'_> {
         let view = DeletionView {
             namespace: namespace.as_deref(),
             gaps: &pass.session.snapshot.gaps,
-            server: pass.session.snapshot.resources.server(),
+            resources: Some(&pass.session.snapshot.resources),
             planned: plan.plan.summary,
             followed: Some(&followed),
             took: begun.elapsed(),

@@ -12,7 +12,7 @@ use crate::render::{
 use gc_cluster::act::{Answered, Ended, Followed, RefusalCause, Sent};
 use gc_core::{
     command_line::Kubectl,
-    model::Identity,
+    model::{Identity, Resource, Resources},
     plan::{
         OutcomeKind,
         tracker::{Blocker, ManagerAway, Progress, Relation, UnexpectedOutcome, UnplannedObject},
@@ -64,12 +64,14 @@ fn stuck(ended: Ended) -> Followed {
 /// The text at 80 columns, and the resulting exit code.
 fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
     let kubectl = Kubectl::new(vec!["--context=prod".to_owned()]);
+    let resources = Resources::new(vec![Resource::named("", "v1", "pods", "Pod")], Vec::new());
     let view = DeletionView {
         propagation: Propagation::Foreground,
         namespace: Some("shop"),
         sent,
         followed,
         took: Duration::from_millis(1_234),
+        resources: Some(&resources),
         kubectl: &kubectl,
         ..DeletionView::default()
     };
@@ -96,7 +98,7 @@ fn what_came_as_foretold_takes_one_sentence() {
 #[test]
 fn what_is_stuck_is_told_with_what_holds_it() {
     let below = "\n  Pod/web-1  ■ STUCK  finalizer acme.io/drain; blocks 2 other objects\n\n\
-                 Next  kubectl gc explain --context=prod pod/web-1 -n shop\n";
+                 Next  kubectl gc explain --context=prod pods/web-1 -n shop\n";
     let target = [sent("web", Answered::Accepted)];
     for (ended, first, code) in [
         (Ended::AsPlanned, "STUCK: as planned, after 1.2s: 4 of 6 objects are deleted, 2 are left\nTerminating.\n", 2),

@@ -16,7 +16,7 @@ use serde::Serialize;
 use gc_core::{
     command_line::{Kubectl, ShellCommand},
     graph::{NodeId, OwnerGraph},
-    model::{Identity, ObjectId, Reference, Snapshot, group_of},
+    model::{Identity, ObjectId, Reference, Resources, Snapshot},
     tree::{Direction, Mark, ResolvedReference},
 };
 
@@ -384,14 +384,14 @@ fn of_object(snapshot: &Snapshot, commands: &ObjectCommands, id: ObjectId) -> Ob
         created: created.and_then(|created| Some(jiff::Timestamp::from_second(created).ok()?.to_string())),
         terminating: object.terminating(),
         finalizers: object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer).to_owned()).collect(),
-        ..of_identity(&Identity::of(snapshot, id), commands)
+        ..of_identity(&Identity::of(snapshot, id), Some(&snapshot.resources), commands)
     }
 }
 
 /// An object of which only its name is known.
-pub(super) fn of_identity(identity: &Identity, commands: &ObjectCommands) -> Object {
+pub(super) fn of_identity(identity: &Identity, resources: Option<&Resources>, commands: &ObjectCommands) -> Object {
+    let commands = resources.map(|resources| commands.of(resources, identity)).unwrap_or_default();
     let Identity { api_version, kind, namespace, name, uid } = identity.clone();
-    let commands = commands.of(&api_version, &kind, &namespace, &name);
     Object { api_version, kind, namespace, name, uid, commands, ..Object::default() }
 }
 
@@ -428,10 +428,8 @@ impl ObjectCommands {
     }
 
     /// The commands for an object; none if its name, kind or namespace is one that no API server accepts.
-    fn of(&self, api_version: &str, kind: &str, namespace: &str, name: &str) -> Vec<String> {
-        let group = group_of(api_version);
-        let about =
-            |command: &ShellCommand| command.clone().object(&kind.to_lowercase(), group, name)?.in_namespace(namespace);
+    fn of(&self, resources: &Resources, identity: &Identity) -> Vec<String> {
+        let about = |command: &ShellCommand| command.clone().about(resources, identity);
         let explain = about(&self.explain);
         let get = self.get.as_ref().and_then(about).map(|get| get.args(["-o", "yaml"]));
         explain.into_iter().chain(get).map(|command| command.to_string()).collect()

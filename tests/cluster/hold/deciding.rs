@@ -90,7 +90,7 @@ fn a_signal_leaves_it_held() {
         kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), signal).unwrap();
         let (code, shown) = ended(child);
         assert_eq!(code, Some(0), "{shown}");
-        for command in ["kubectl gc delete configmap/web", "kubectl gc cancel configmap/web"] {
+        for command in ["kubectl gc delete configmaps/web", "kubectl gc cancel configmaps/web"] {
             assert!(shown.contains(command), "{shown}");
         }
         assert_eq!((scene.state(), scene.secrets().len()), (before, 1));
@@ -213,7 +213,7 @@ fn another_object_of_the_name_is_not_taken_for_it() {
     if !is_own {
         let ran = scene.gc(&["cancel", "configmap/web", "--yes"]).ended(2);
         assert!(ran.stdout.contains("another object has its name since"), "{}", ran.stdout);
-        let command = format!("kubectl gc cancel configmap/web -n {} --use-existing\n", scene.namespace);
+        let command = format!("kubectl gc cancel configmaps/web -n {} --use-existing\n", scene.namespace);
         assert!(ran.stdout.ends_with(&command), "{}", ran.stdout);
         assert_eq!(scene.secrets().len(), 1);
         scene.gc(&["cancel", "configmap/web", "--yes", "--use-existing"]).expect(0);
@@ -227,7 +227,7 @@ fn another_object_of_the_name_is_not_taken_for_it() {
 fn what_comes_back_by_itself_is_told_before_it_is_held() {
     let scene = Scene::of(Kind::ConfigMap);
     scene.cluster.create(object!("v1 ConfigMap", {"name": "kube-root-ca.crt", "namespace": scene.namespace}));
-    let map = "configmap/kube-root-ca.crt";
+    let map = "configmaps/kube-root-ca.crt";
     let ran = scene.gc(&["delete", map, "--hold=1h", "--wait=false", "--yes"]).ended(0);
     assert!(ran.stderr.contains("something makes it again as soon as it is gone"), "{}", ran.stderr);
     let command = format!("Take it back: kubectl gc cancel {map} -n {} --use-existing\n", scene.namespace);

@@ -46,11 +46,7 @@ impl<'a> Commands<'a> {
 
     /// `kubectl VERB deployments.apps/web -n shop`
     pub fn about(self, verb: &'static str, id: ObjectId) -> Option<ShellCommand> {
-        let object = self.snapshot.object(id);
-        let resource = self.snapshot.resources.get(object.resource);
-        let command = self.kubectl.verb(verb);
-        let command = command.object(resource.type_word(), &resource.group, self.snapshot.text(object.name))?;
-        let command = command.in_namespace(self.snapshot.text(object.namespace))?;
+        let command = self.kubectl.verb(verb).arg(self.word(id)?).in_namespace(self.snapshot.namespace(id))?;
         let write = match verb {
             "delete" => Some(WriteKind::Delete),
             "patch" => Some(WriteKind::Change),
