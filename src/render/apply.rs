@@ -80,12 +80,7 @@ impl Output for ApplyView<'_> {
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         let style = options.style;
-        let tone = match self.apply.result() {
-            ApplyResult::Collects | ApplyResult::Refused => Tone::Error,
-            ApplyResult::Keeps => Tone::Good,
-            ApplyResult::Unsure | ApplyResult::Strips => Tone::Warning,
-        };
-        lines::write_paragraph(tone, &self.verdict(), options, out)?;
+        self.write_verdict(options, out)?;
         writeln!(out)?;
         let unsure = |index: usize| self.apply.objects[index].uncertain;
         let unsure = |index| unsure(index).map(|why| format!(" (not certain: {})", why.name())).unwrap_or_default();
@@ -102,6 +97,15 @@ impl Output for ApplyView<'_> {
             writeln!(out, "{}", style.paint(tone, line))?;
         }
         sections(self, options).write_below(options, out)
+    }
+
+    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let tone = match self.apply.result() {
+            ApplyResult::Collects | ApplyResult::Refused => Tone::Error,
+            ApplyResult::Keeps => Tone::Good,
+            ApplyResult::Unsure | ApplyResult::Strips => Tone::Warning,
+        };
+        lines::write_paragraph(tone, &self.verdict(), options, out)
     }
 
     /// The objects that are lost.

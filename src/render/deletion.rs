@@ -140,8 +140,7 @@ impl Output for DeletionView<'_> {
 
     /// Writes the whole text.
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let (headline, sentence) = verdict(self);
-        lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)?;
+        self.write_verdict(options, out)?;
         let most = if options.wide { usize::MAX } else { NAMED };
         for group in groups(self, most).into_iter().filter(|group| !group.lines.is_empty()) {
             let more = (group.all > most).then(|| Line::quiet(&more_lines(group.all - most)));
@@ -152,6 +151,11 @@ impl Output for DeletionView<'_> {
         let mut sections = Sections::default();
         sections.add(Heading::Next, self.followed.and_then(|followed| next(self, followed)).map(Said::command));
         sections.write_below(options, out)
+    }
+
+    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let (headline, sentence) = verdict(self);
+        lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)
     }
 
     fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {

@@ -77,8 +77,8 @@ impl Output for ReclaimView<'_> {
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let removals = self.removals();
-        write_table(&summary(self, &removals), &of_removals(self, options.wide), &removals, options, out)?;
+        self.write_verdict(options, out)?;
+        write_table(&of_removals(self, options.wide), &self.removals(), options, out)?;
         if self.never {
             writeln!(out)?;
             let stays = self.stays();
@@ -88,9 +88,14 @@ impl Output for ReclaimView<'_> {
                     format!("{}, though one might expect otherwise.", count(number, "object stays", "objects stay"))
                 }
             };
-            write_table(&summary, &of_stays(self, options.wide), &stays, options, out)?;
+            lines::write_paragraph(Tone::Strong, &summary, options, out)?;
+            write_table(&of_stays(self, options.wide), &stays, options, out)?;
         }
         notes(self, options.wide).write_below(options, out)
+    }
+
+    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        lines::write_paragraph(Tone::Strong, &summary(self), options, out)
     }
 
     /// `kind.group/name` of what goes, without dependents; with `--never`, of what stays.
@@ -171,7 +176,8 @@ fn notes(view: &ReclaimView<'_>, wide: bool) -> Sections {
     sections
 }
 
-fn summary(view: &ReclaimView<'_>, removals: &[&Removal]) -> String {
+fn summary(view: &ReclaimView<'_>) -> String {
+    let removals = view.removals();
     let within = view.within.map(|within| format!(" within {}", age(within))).unwrap_or_default();
     if removals.is_empty() {
         let read = if view.gaps.is_empty() { "Nothing" } else { "Nothing that could be read" };
@@ -220,15 +226,13 @@ fn of_stays<'v>(view: &'v ReclaimView<'_>, wide: bool) -> Table<'v, &'v Stays> {
         .with(Column::prose("WHY"), |stays| stays.why.clone())
 }
 
-/// A paragraph, and a table below it if that has rows. Wide output has lines of any length.
+/// A table below a paragraph, if it has rows. Wide output has lines of any length.
 fn write_table<T>(
-    summary: &str,
     table: &Table<'_, T>,
     items: &[T],
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    lines::write_paragraph(Tone::Strong, summary, options, out)?;
     if items.is_empty() {
         return Ok(());
     }

@@ -53,11 +53,15 @@ impl Output for RestoreView<'_> {
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let (headline, sentence) = self.verdict();
-        lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)?;
+        self.write_verdict(options, out)?;
         writeln!(out)?;
         lines::write_padded(self.lines(options.wide), options, out)?;
         self.sections(options.wide).write_below(options, out)
+    }
+
+    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let (headline, sentence) = self.verdict();
+        lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)
     }
 }
 

@@ -86,7 +86,7 @@ impl Output for DoctorView<'_> {
             let rest = (Tone::Plain, rest.to_owned());
             lines::write_runs(&[(tone, word.to_owned()), rest], 0, options, out)?;
         } else {
-            writeln!(out, "{}", visible(&self.in_a_line()))?;
+            self.write_verdict(options, out)?;
         }
         let mut told = Told::default();
         for finding in findings {
