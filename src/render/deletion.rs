@@ -323,7 +323,10 @@ fn verdict(view: &DeletionView<'_>) -> (Headline, String) {
     };
     let failed = failed + in_vain;
     let Some(followed) = view.followed else {
-        let targets = count(view.sent.len() - failed, "target is", "targets are");
+        let targets = match view.sent {
+            [one] => format!("{} is", one.target.placed()),
+            all => count(all.len() - failed, "target is", "targets are"),
+        };
         let sent = format!("{targets} deleted; the cascade continues without being followed.{part}{archived}");
         return (Headline::Sent, sent);
     };

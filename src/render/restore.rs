@@ -210,11 +210,20 @@ impl RestoreView<'_> {
         let not_fine = self.restored.iter().filter(|restored| !restored.is_fine()).count();
         let created = self.count(|outcome| matches!(outcome, Outcome::Created | Outcome::WouldBeCreated));
         let there = wanted - not_fine - created.min(wanted - not_fine);
-        let objects = count(wanted, "object", "objects");
-        let new = count(created, "object", "objects");
+        // One object is named.
+        let counted = |number: usize, of: &dyn Fn(&Outcome) -> bool| {
+            let first = self.objects().find(|(_, restored)| number == 1 && of(&restored.outcome));
+            first.map_or_else(|| count(number, "object", "objects"), |(item, _)| item.archived.place.to_string())
+        };
+        let objects = counted(wanted, &|outcome| !matches!(outcome, Outcome::LeftOut(_)));
+        let new = counted(created, &|outcome| matches!(outcome, Outcome::Created | Outcome::WouldBeCreated));
+        let some = |number: usize| match wanted {
+            1 => objects.clone(),
+            _ => format!("{} of {objects}", thousands(number)),
+        };
         match (self.mode == Mode::Apply, not_fine) {
             _ if wanted == 0 => (Headline::Nothing, "no object of this archive is restored.".to_owned()),
-            (true, 0) if created == 0 && wanted == 1 => (Headline::Done, "the object already existed.".to_owned()),
+            (true, 0) if created == 0 && wanted == 1 => (Headline::Done, format!("{objects} already existed.")),
             (true, 0) if created == 0 => (Headline::Done, format!("all {objects} already existed.")),
             (true, 0) => {
                 let there = if there == 0 { String::new() } else { format!(", {} already existed", thousands(there)) };
@@ -223,21 +232,18 @@ impl RestoreView<'_> {
             (true, _) if self.is_interrupted() => {
                 let not_tried = self.count(|outcome| *outcome == Outcome::NotTried);
                 let were = if not_tried == 1 { "was" } else { "were" };
-                let not_tried = thousands(not_tried);
-                (
-                    Headline::NotFinished,
-                    format!("interrupted: {new} created, {not_tried} of {objects} {were} not tried."),
-                )
+                let not_tried = some(not_tried);
+                (Headline::NotFinished, format!("interrupted: {new} created, {not_tried} {were} not tried."))
             }
             (true, _) => {
                 let are = if not_fine == 1 { "is" } else { "are" };
-                (Headline::PartlyDone, format!("{} of {objects} {are} not as archived.", thousands(not_fine)))
+                (Headline::PartlyDone, format!("{} {are} not as archived.", some(not_fine)))
             }
-            (false, 0) if created == 0 && wanted == 1 => (Headline::Ok, "the object exists.".to_owned()),
+            (false, 0) if created == 0 && wanted == 1 => (Headline::Ok, format!("{objects} exists.")),
             (false, 0) if created == 0 => (Headline::Ok, format!("all {objects} exist.")),
             (false, 0) => (Headline::Creates, format!("{new}.")),
             (false, _) => {
-                (Headline::Creates, format!("{new}; {} of {objects} would not be as archived.", thousands(not_fine)))
+                (Headline::Creates, format!("{new}; {} would not be as archived.", some(not_fine)))
             }
         }
     }

@@ -93,9 +93,11 @@ impl DoctorView<'_> {
         let (counts, findings) = (self.counts(), &self.diagnosis.findings);
         let Some(worst) = findings.first() else { return counts };
         let joint = if findings.len() == 1 { ": " } else { "; the worst: " };
-        let whole = format!("{counts}{joint}{}.", self.code_and_subject(worst));
-        let short = format!("{counts}{joint}{}.", worst.code.name());
-        if visible(&whole).width() <= NARROW { whole } else { short }
+        let line = |about: &str| format!("{counts}{joint}{about}.");
+        let of = |what: String| line(&format!("{}: {what}", worst.code.name()));
+        let choices = [line(&self.code_and_subject(worst)), of(self.kinds(&worst.objects))];
+        let fits = |line: &String| visible(line).width() <= NARROW;
+        choices.into_iter().find(fits).unwrap_or_else(|| of(count(worst.objects.len(), "object", "objects")))
     }
 
     /// The number of findings: `2 errors, 3 warnings, 1 note`. Empty if there is none.

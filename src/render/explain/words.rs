@@ -352,12 +352,12 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         Verdict::fitting(headline, choices.map(|choice| (choice, Vec::new())))
     };
     let until = |headline: Headline| {
-        let until = until(view, explanation);
+        let (until, kind) = (until(view, explanation), view.snapshot.resource(explanation.object).named_kind());
         let rest = vec![(Heading::Why, format!("it stays until {until}."))];
         let whole = [format!("{what} until {until}."), format!("{name} stays until {until}.")];
         let (short, last) = match waits_for(view, explanation) {
             Some(last) => (None, format!("{name} waits for {last}.")),
-            None => (Some(format!("it stays until {until}.")), format!("{what} until others act.")),
+            None => (Some(format!("this {kind} stays until {until}.")), format!("{what} until others act.")),
         };
         let whole = whole.into_iter().chain(short).map(|whole| (whole, Vec::new()));
         Verdict::fitting(headline, whole.chain([(last, rest)]))

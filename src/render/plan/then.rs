@@ -117,7 +117,7 @@ fn sentence_of(view: &PlanView<'_>) -> String {
 
 /// Whether a sentence says how much goes later, if anything does.
 fn tells_later(view: &PlanView<'_>, sentence: &str) -> bool {
-    more_later(view).is_none_or(|part| sentence.contains(&[part.joint, part.text()].concat()))
+    more_later(view).is_none_or(|part| sentence.contains(&[part.joint, &part.text(false)].concat()))
 }
 
 /// That other controllers have finalizers to remove as well, before all that is told is deleted.

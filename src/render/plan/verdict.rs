@@ -1,6 +1,7 @@
 //! The verdict on a plan or a sweep in words: the first line of its text, and `verdict` in its documents.
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     io::{self, Write},
 };
@@ -43,12 +44,14 @@ pub(super) struct Part {
     tone: Tone,
     /// What joins it to the part before.
     pub(super) joint: &'static str,
+    /// Whether it begins with a number of objects, and doesn't say so: `2 stuck`. At the beginning, it must.
+    of_objects: bool,
 }
 
 impl Part {
     /// `left_out` says how much is lost without it.
     pub(super) fn new(left_out: u8, says: impl Into<String>) -> Self {
-        Part { says: vec![(left_out, says.into())], tone: Tone::Plain, joint: "; " }
+        Part { says: vec![(left_out, says.into())], tone: Tone::Plain, joint: "; ", of_objects: false }
     }
 
     /// The same with something shorter to say, which loses this much.
@@ -68,9 +71,21 @@ impl Part {
         self.joined(", ")
     }
 
-    /// What it says: the longest that has not been dropped.
-    pub(super) fn text(&self) -> &str {
-        self.says.first().map_or("", |(_, text)| text)
+    /// The same, which begins with a number of objects.
+    pub(super) fn of_objects(self) -> Self {
+        Part { of_objects: true, ..self }
+    }
+
+    /// What it says: the longest that has not been dropped. `first`: at the beginning of the sentence.
+    pub(super) fn text(&self, first: bool) -> Cow<'_, str> {
+        let text = self.says.first().map_or("", |(_, text)| text);
+        match text.split_once(' ').filter(|_| first && self.of_objects) {
+            Some((number, rest)) => {
+                let objects = if number == "1" { "object" } else { "objects" };
+                Cow::Owned(format!("{number} {objects} {rest}"))
+            }
+            None => Cow::Borrowed(text),
+        }
     }
 }
 
@@ -229,9 +244,11 @@ fn changes(view: &PlanView<'_>) -> Vec<Part> {
     // Whether it is already terminating with a finalizer that the collector removes (R8.1, R8.2).
     let was_leaving = |outcome: &Outcome| view.snapshot.waits_for_dependents(outcome.object);
     let kept = |outcome: &Outcome| matches!(outcome.kind, OutcomeKind::Detached | OutcomeKind::Orphaned);
-    let parts = [
+    let gone = [
         (of(&|outcome| goes(outcome) && !was_leaving(outcome)), 14, "object goes", "objects go"),
         (of(&|outcome| goes(outcome) && was_leaving(outcome)), 11, "deletion ends", "deletions end"),
+    ];
+    let changed = [
         (of(&kept), 10, "loses owner references", "lose owner references"),
         (
             of(&|outcome| outcome.kind == OutcomeKind::Unblocked),
@@ -240,8 +257,10 @@ fn changes(view: &PlanView<'_>) -> Vec<Part> {
             "no longer block their owners",
         ),
     ];
-    let parts = parts.into_iter().filter(|(number, ..)| *number > 0);
-    parts.map(|(number, left_out, one, many)| Part::new(left_out, count(number, one, many)).listed()).collect()
+    let part = |(number, left_out, one, many): (usize, u8, &str, &str)| {
+        (number > 0).then(|| Part::new(left_out, count(number, one, many)).listed())
+    };
+    gone.into_iter().filter_map(part).chain(changed.into_iter().filter_map(part).map(Part::of_objects)).collect()
 }
 
 /// Joins parts to a line. Where it gets too long, what matters least is shortened, then left out.
@@ -249,7 +268,7 @@ fn in_a_line(headline: Headline, mut parts: Vec<Part>) -> (Headline, Vec<Toned>)
     let length = |parts: &[Part]| -> usize {
         let each = parts.iter().enumerate();
         let joint = |at: usize, part: &Part| if at == 0 { ": ".len() } else { part.joint.len() };
-        let lengths = each.map(|(at, part)| joint(at, part) + visible(part.text()).width());
+        let lengths = each.map(|(at, part)| joint(at, part) + visible(&part.text(at == 0)).width());
         headline.word().width() + lengths.sum::<usize>() + ".".len()
     };
     let is_last = |parts: &[Part]| matches!(parts, [one] if one.says.len() < 2);
@@ -259,9 +278,9 @@ fn in_a_line(headline: Headline, mut parts: Vec<Part>) -> (Headline, Vec<Toned>)
         parts.retain(|part| !part.says.is_empty());
     }
     let mut sentence: Vec<Toned> = Vec::new();
-    for part in &parts {
-        sentence.extend((!sentence.is_empty()).then(|| (Tone::Plain, part.joint.to_owned())));
-        sentence.push((part.tone, part.text().to_owned()));
+    for (at, part) in parts.iter().enumerate() {
+        sentence.extend((at > 0).then(|| (Tone::Plain, part.joint.to_owned())));
+        sentence.push((part.tone, part.text(at == 0).into_owned()));
     }
     sentence.push((Tone::Plain, ".".to_owned()));
     (headline, sentence)
@@ -398,7 +417,7 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
     parts.extend(holds(view));
     let perhaps = verdict.reasons_of(ReasonKind::Stuck).map(|reason| reason.objects.len()).sum::<usize>();
     if perhaps > 0 && view.stuck().next().is_none() && view.plan.once_later().all(|it| it.state != State::Stuck) {
-        parts.push(Part::new(15, format!("{} may get stuck", thousands(perhaps))).listed());
+        parts.push(Part::new(15, format!("{} may get stuck", thousands(perhaps))).listed().of_objects());
     }
     parts.extend(prevented(view));
     let spared = verdict.counts.later;
@@ -429,7 +448,7 @@ fn stuck_later(view: &PlanView<'_>) -> Option<Part> {
         return None;
     }
     let stuck = format!("{} stuck", thousands(number));
-    Some(Part::new(15, format!("{stuck}{}", root_causes(view).on(view))).or(4, stuck).joined("; then "))
+    Some(Part::new(15, format!("{stuck}{}", root_causes(view).on(view))).or(4, stuck).joined("; then ").of_objects())
 }
 
 /// What an obstacle keeps from being deleted or changed.
@@ -443,7 +462,7 @@ fn prevented(view: &PlanView<'_>) -> Option<Part> {
         ObstacleKind::ControllersAway { .. } => "no controller manager runs".to_owned(),
         kind => view.snapshot.short_name(kind.object()),
     };
-    Some(Part::new(11, format!("{number} ({by})")).or(6, number).listed())
+    Some(Part::new(11, format!("{number} ({by})")).or(6, number).listed().of_objects())
 }
 
 /// What stays Terminating, and behind what.
@@ -453,7 +472,7 @@ fn holds(view: &PlanView<'_>) -> Vec<Part> {
     let mut parts = Vec::new();
     if stuck > 0 {
         let stuck = format!("{} stuck", thousands(stuck));
-        parts.push(Part::new(15, format!("{stuck}{}", root_causes(view).on(view))).or(6, stuck).listed());
+        parts.push(Part::new(15, format!("{stuck}{}", root_causes(view).on(view))).or(6, stuck).listed().of_objects());
     }
     if !waiting.is_empty() {
         let waits = count(waiting.len(), "waits", "wait");
@@ -477,7 +496,7 @@ fn holds(view: &PlanView<'_>) -> Vec<Part> {
             [one] => part.or(4, format!("{waits} for {one}")),
             many => part.or(4, format!("{waits} for {} finalizers", many.len())),
         };
-        parts.push(part.or(6, waits).listed());
+        parts.push(part.or(6, waits).listed().of_objects());
     }
     parts
 }
@@ -786,5 +805,7 @@ mod tests {
             assert!(line.chars().count() <= LONGEST && line.starts_with("STUCK: "), "{line}");
         }
         assert_eq!(line(vec![Part::new(1, "y".repeat(200)).or(1, "short")]), "STUCK: short.");
+        let stuck = |number: &str| Part::new(6, format!("{number} stuck")).listed().of_objects();
+        assert_eq!(line(vec![stuck("1"), stuck("1,002")]), "STUCK: 1 object stuck, 1,002 stuck.");
     }
 }

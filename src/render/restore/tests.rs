@@ -162,11 +162,11 @@ fn verdicts_count_what_they_say() {
     assert_eq!(verdict(Mode::Apply, |_| Outcome::Created), "DONE: 9 objects created.");
     assert_eq!(verdict(Mode::Apply, |_| Outcome::Same), "DONE: all 9 objects already existed.");
     let mixed = |index: usize| if index == 0 { Outcome::Created } else { Outcome::AlreadyBack };
-    assert_eq!(verdict(Mode::Apply, mixed), "DONE: 1 object created, 8 already existed.");
+    assert_eq!(verdict(Mode::Apply, mixed), "DONE: Deployment/web -n shop created, 8 already existed.");
     let failed = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::Created };
     assert_eq!(verdict(Mode::Apply, failed), "PARTLY DONE: 1 of 9 objects is not as archived.");
     let interrupted = |index: usize| if index == 0 { Outcome::Created } else { Outcome::NotTried };
-    let not_tried = "NOT FINISHED: interrupted: 1 object created, 8 of 9 objects were not tried.";
+    let not_tried = "NOT FINISHED: interrupted: Deployment/web -n shop created, 8 of 9 objects were not tried.";
     assert_eq!(verdict(Mode::Apply, interrupted), not_tried);
     assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::Same), "OK: all 9 objects exist.");
     assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::WouldBeCreated), "CREATES: 9 objects.");

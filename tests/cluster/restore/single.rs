@@ -298,7 +298,8 @@ fn whoever_restores_is_asked_and_told_where() {
     ran.expect(1);
     cluster.create(object!("v1 ConfigMap", {"name": "same", "namespace": namespace, "data": {"name": "same"}}));
     let describe = cluster.gc(&["restore", archives.write("same", &[config(&namespace, "same")]).to_str().unwrap()]);
-    assert!(describe.expect(0).contains("DONE: the object already existed."), "{}", describe.stdout);
+    let said = format!("DONE: ConfigMap/same -n {namespace} already existed.");
+    assert!(describe.expect(0).contains(&said), "{}", describe.stdout);
 }
 
 /// Runs a restore that must fail as this user, and returns its error output.
