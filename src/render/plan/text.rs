@@ -40,9 +40,9 @@ const WHOLE: usize = 30;
 const MOST: usize = 8;
 /// So many reasons of targets and stuck objects have lines of their own where kinds are shown.
 const MOST_ALONE: usize = 12;
-/// More kinds than this that the same becomes of, and nothing else, share a line.
+/// On a narrow terminal, more kinds than this that the same becomes of, and nothing else, share a line.
 const MOST_PLAIN: usize = 3;
-/// At most this many kinds of a line are told.
+/// Elsewhere, at most this many such kinds have lines of their own, and as many of those that share one are told.
 const MOST_KINDS: usize = 16;
 /// A terminal of fewer columns has fewer lines, too.
 const NARROW: usize = 100;
@@ -151,12 +151,15 @@ fn write_kinds(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Wri
     let mut kinds = kinds(view);
     kinds.sort_by_key(|kind| {
         let (is_stuck, is_plain) = (kind.fate == Fate::Stuck, kind.remark.is_empty());
-        (!kind.has_target, !kind.loses_data, !is_stuck, kind.fate, is_plain, kind.resource(view))
+        (!kind.has_target, !kind.loses_data, !is_stuck, kind.fate, is_plain, !kind.is_told(view), kind.resource(view))
     });
-    let kinds = kinds_together(kinds);
     let narrow = options.width.is_some_and(|width| width < NARROW);
+    let kinds = kinds_together(kinds, narrow);
     let mut lines: Vec<Line> = kinds.iter().map(|kinds| line_of(view, kinds, narrow)).collect();
-    let folds = |kinds: &Vec<Kind<'_>>| kinds.iter().flat_map(Kind::objects).nth(1).is_some();
+    let folds = |kinds: &Vec<Kind<'_>>| {
+        let objects = kinds.iter().flat_map(Kind::objects).count();
+        kinds.len() > 1 || objects > if narrow { 1 } else { NAMED }
+    };
     // It stands where names are missing, if anywhere.
     let leaves_out = |kinds: &Vec<Kind<'_>>| kinds[0].loses_data && kinds[0].objects().count() > NAMED;
     if let Some(place) = kinds.iter().position(leaves_out).or_else(|| kinds.iter().rposition(folds)) {
@@ -218,18 +221,23 @@ fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
 }
 
 /// The kinds of each line. Of those of which nothing else is to be said than that the same becomes of them, many share
-/// one.
-fn kinds_together(kinds: Vec<Kind<'_>>) -> Vec<Vec<Kind<'_>>> {
+/// one: on a narrow terminal all of them, elsewhere the last.
+fn kinds_together(kinds: Vec<Kind<'_>>, narrow: bool) -> Vec<Vec<Kind<'_>>> {
     let is_plain =
         |kind: &Kind<'_>| !kind.has_target && !kind.loses_data && kind.fate != Fate::Stuck && kind.remark.is_empty();
-    let plain = |fate: Fate| kinds.iter().filter(|kind| is_plain(kind) && kind.fate == fate).count();
-    let many: Vec<Fate> = kinds.iter().map(|kind| kind.fate).filter(|fate| plain(*fate) > MOST_PLAIN).collect();
-    let shares = |kind: &Kind<'_>| is_plain(kind) && many.contains(&kind.fate);
+    let mut plain: FxHashMap<Fate, usize> = FxHashMap::default();
+    kinds.iter().filter(|kind| is_plain(kind)).for_each(|kind| *plain.entry(kind.fate).or_default() += 1);
+    let (most, alone) = if narrow { (MOST_PLAIN, 0) } else { (MOST_KINDS, MOST_KINDS - 1) };
     let mut lines: Vec<Vec<Kind<'_>>> = Vec::new();
-    let mut place_of: FxHashMap<Fate, usize> = FxHashMap::default();
+    // How many of a fate have lines of their own, and the line of the others.
+    let mut shared: FxHashMap<Fate, (usize, Option<usize>)> = FxHashMap::default();
     for kind in kinds {
-        let place = match shares(&kind) {
-            true => *place_of.entry(kind.fate).or_insert(lines.len()),
+        let place = match is_plain(&kind) && plain[&kind.fate] > most {
+            true => {
+                let (before, line) = shared.entry(kind.fate).or_default();
+                *before += 1;
+                if *before > alone { *line.get_or_insert(lines.len()) } else { lines.len() }
+            }
             false => lines.len(),
         };
         if place == lines.len() {
@@ -248,7 +256,8 @@ fn line_of(view: &PlanView<'_>, kinds: &[Kind<'_>], narrow: bool) -> Line {
     let (title, tone, remark) = match kinds {
         [kind] => {
             let mut remark = kind.remark.clone();
-            if (kind.loses_data || fate == Fate::Stuck) && number > 1 {
+            let few = number <= NAMED && !narrow && remark.is_empty();
+            if (kind.loses_data || fate == Fate::Stuck || few) && number > 1 {
                 let mut names: Vec<&str> = objects().map(|object| view.snapshot.name(object)).collect();
                 names.sort_unstable();
                 let begin = if remark.is_empty() { String::new() } else { format!("{remark}: ") };
@@ -257,7 +266,8 @@ fn line_of(view: &PlanView<'_>, kinds: &[Kind<'_>], narrow: bool) -> Line {
             (kind.title(view), if kind.loses_data { Tone::Error } else { Tone::Plain }, remark)
         }
         _ => {
-            let title = format!("{} of {} kinds", count(number, "object", "objects"), kinds.len());
+            let (one, many) = if narrow { ("object", "objects") } else { ("more object", "more objects") };
+            let title = format!("{} of {} kinds", count(number, one, many), kinds.len());
             let (told, others): (Vec<&Kind<'_>>, Vec<&Kind<'_>>) = kinds.iter().partition(|kind| kind.is_told(view));
             let rest = others.iter().flat_map(|kind| kind.objects());
             let rest = match told.len() {
