@@ -8,18 +8,18 @@ use crate::{
         archive::{Archived, Archiving, archive, of_content},
         targets::TargetArgs,
     },
-    render::{escape::visible, words::plural},
+    render::archive::ArchiveView,
 };
 use gc_cluster::archive::header_of;
 use gc_core::{
-    command_line::{Kubectl, ShellCommand, word_of},
-    model::{Mapping, ObjectId, Snapshot},
-    wording::{count, thousands},
+    command_line::{ShellCommand, word_of},
+    model::{ObjectId, Snapshot},
 };
 
 use super::{
     args::{ArchiveArgs, GlobalArgs},
     connection::ConnectionArgs,
+    output::Printer,
     report::{Report, heading},
 };
 
@@ -32,7 +32,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, Ope
         .read(&targets, ReadScope::Everything)?;
     let propagation = args.propagation.policy();
     let archived = archive(&mut session, &mut archiving, propagation, args.assumed.assume, &args.allow_incomplete)?;
-    Ok(describe(&session, &archived, &archiving, &global.connection.kubectl()))
+    describe(&session, &archived, &archiving, global)
 }
 
 /// FILE is the last argument, after the targets.
@@ -60,34 +60,26 @@ pub(super) fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf
     Ok((targets, PathBuf::from(file)))
 }
 
-fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, kubectl: &Kubectl) -> Report {
+fn describe(
+    session: &LiveSession,
+    archived: &Archived,
+    archiving: &Archiving,
+    global: &GlobalArgs,
+) -> Result<Report, OperationError> {
     let Archived { plan, goes, saved } = archived;
-    let snapshot = &session.snapshot;
-    let mut out =
-        heading(snapshot, session.namespace_of(&plan.request.targets).as_deref(), &[], " Nothing was deleted.");
-    let bytes = thousands(usize::try_from(saved.bytes).unwrap_or(usize::MAX));
-    let objects = count(saved.uids.len(), "object", "objects");
-    let mut text = format!("Wrote {objects} to {} ({bytes} bytes).\n", archiving.shown());
-    let named =
-        |((api_version, kind), number): (&(String, String), &usize)| match snapshot.resources.map(api_version, kind) {
-            Mapping::Served(resource) => (*number, plural(snapshot.resources.get(resource), *number)),
-            _ => (*number, kind.clone()),
-        };
-    let mut kinds: Vec<(usize, String)> = saved.kinds.iter().map(named).collect();
-    kinds.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.cmp(b)));
-    for (number, kind) in kinds {
-        text += &format!("  {} {kind}\n", thousands(number));
-    }
-    for note in archiving.notes().iter().map(String::as_str).chain(of_content(&saved.kinds)) {
-        text += &format!("{note}\n");
-    }
-    text += &format!("\nRestore with: {}\n", kubectl.plugin("restore").file(&archiving.shown()));
-    // Some names may contain any character.
-    for line in text.lines() {
-        out.extend_from_slice(visible(line).as_bytes());
-        out.push(b'\n');
-    }
-    Report::of(out).with_gaps(&goes.hidden)
+    let (snapshot, path) = (&session.snapshot, archiving.shown());
+    let notes = archiving.notes().into_iter().chain(of_content(&saved.kinds).into_iter().map(str::to_owned));
+    let view = ArchiveView {
+        resources: &snapshot.resources,
+        kinds: &saved.kinds,
+        path: &path,
+        bytes: saved.bytes,
+        notes: &notes.collect::<Vec<_>>(),
+        restore: &global.connection.kubectl().plugin("restore").file(&path),
+    };
+    let namespace = session.namespace_of(&plan.request.targets);
+    let heading = || heading(snapshot, namespace.as_deref(), &[], " Nothing was deleted.");
+    Ok(Report::of(Printer::new(global).print(&view, heading)?).with_gaps(&goes.hidden))
 }
 
 /// The command that brings an object back from the only file that was read, if that is an archive.

@@ -13,9 +13,10 @@ use gc_core::{
 };
 
 use super::{
-    escape::visible,
+    lines,
     output::{Output, TextOptions},
-    words::wrapped,
+    sections::{Heading, Said, Sections},
+    states::Headline,
 };
 
 /// Holds, and what came of them.
@@ -41,81 +42,92 @@ impl Output for HoldView<'_> {
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let width = options.width.unwrap_or(usize::MAX);
-        for result in self.results {
-            for line in wrapped(&visible(&sentence(result)), width) {
-                writeln!(out, "{line}")?;
-            }
-            for note in &result.notes {
-                writeln!(out, "  {}", visible(note))?;
-            }
-        }
+        self.write_verdict(options, out)?;
+        let mut sections = Sections::default();
+        let is_held = self.results.iter().any(|result| matches!(result.outcome, HoldOutcome::Held { .. }));
+        sections.add(Heading::Note, is_held.then_some("what is held is Terminating, and stays until it is let go"));
+        sections.add(Heading::Note, self.results.iter().flat_map(|result| result.notes.iter().cloned()));
         for (what, command) in self.commands() {
-            writeln!(out, "{what}: {command}")?;
+            sections.add(Heading::Next, [Said::from(what), Said::command(command)]);
         }
-        Ok(())
+        sections.write_below(options, out)
+    }
+
+    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.results.iter().try_for_each(|result| {
+            let (headline, sentence) = verdict(result);
+            lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)
+        })
     }
 }
 
 impl HoldView<'_> {
-    /// The commands for what is left to decide or to do.
-    fn commands(&self) -> Vec<(&'static str, ShellCommand)> {
-        let of = |wanted: fn(&HoldOutcome) -> bool| self.results.iter().filter(move |result| wanted(&result.outcome));
-        let cancel = |one: &HoldResult| cancel_command(self, one);
+    /// What is left to decide or to do, and the commands for that.
+    fn commands(&self) -> Vec<(String, ShellCommand)> {
         let mut commands = Vec::new();
-        for one in of(|outcome| matches!(outcome, HoldOutcome::Held { .. })) {
-            commands.extend(let_go_command(self, one).map(|command| ("Delete it now", command)));
-            commands.extend(cancel(one).map(|command| ("Take it back", command)));
-        }
-        for one in of(|outcome| matches!(outcome, HoldOutcome::Failed)) {
-            let what = if one.use_existing { "Give its dependents to that one" } else { "Run this again" };
-            commands.extend(cancel(one).map(|command| (what, command)));
+        for one in self.results {
+            let it = if self.results.len() == 1 { "it".to_owned() } else { one.object.placed() };
+            let cancel = || {
+                let flags = [(one.use_existing, "--use-existing"), (!self.gaps.is_empty(), "--allow-incomplete")];
+                let flags = flags.into_iter().filter(|(is_needed, _)| *is_needed).map(|(_, flag)| flag);
+                Some(self.kubectl.plugin("cancel").about(self.resources, &one.object)?.args(flags))
+            };
+            let mut add = |what: String, command: Option<ShellCommand>| {
+                commands.extend(command.map(|command| (what, command)));
+            };
+            match one.outcome {
+                HoldOutcome::Held { .. } => {
+                    let delete = self.kubectl.plugin("delete").about(self.resources, &one.object);
+                    add(format!("delete {it} now:"), delete.map(|delete| delete.arg("--hold=0s")));
+                    // With gaps, it goes on in spite of them, as the hold did.
+                    add(format!("or take {it} back:"), cancel());
+                }
+                HoldOutcome::Failed if one.use_existing => {
+                    add(format!("give the dependents of {it} to the one that has its name now:"), cancel());
+                }
+                HoldOutcome::Failed => add(format!("take {it} back again:"), cancel()),
+                _ => {}
+            }
         }
         commands
     }
 }
 
-/// The command that lets a held object go.
-pub fn let_go_command(view: &HoldView<'_>, held: &HoldResult) -> Option<ShellCommand> {
-    Some(view.kubectl.plugin("delete").about(view.resources, &held.object)?.arg("--hold=0s"))
-}
-
-/// The command that takes a delete back; with gaps, it goes on in spite of them, as the hold did.
-pub fn cancel_command(view: &HoldView<'_>, held: &HoldResult) -> Option<ShellCommand> {
-    let flags = [(held.use_existing, "--use-existing"), (!view.gaps.is_empty(), "--allow-incomplete")];
-    let flags = flags.into_iter().filter(|(is_needed, _)| *is_needed).map(|(_, flag)| flag.to_owned());
-    Some(view.kubectl.plugin("cancel").about(view.resources, &held.object)?.args(flags))
-}
-
-/// What came of one, in a sentence.
-fn sentence(result: &HoldResult) -> String {
+/// What came of one: the word, and a sentence.
+fn verdict(result: &HoldResult) -> (Headline, String) {
     let name = result.object.placed();
     let below = count(result.dependents, "dependent", "dependents");
     match &result.outcome {
-        HoldOutcome::Held { until } => format!(
-            "{name} is held until {until}: it is Terminating, and {} until it is let go.",
-            match result.dependents {
-                0 => "stays".to_owned(),
-                1 => "it and its dependent stay".to_owned(),
-                many => format!("it and its {many} dependents stay"),
-            }
-        ),
-        HoldOutcome::TakenBack => match result.dependents {
-            0 => format!("{name} is back, with a new uid."),
-            1 => format!("{name} is back, with a new uid; its dependent has a reference to it again."),
-            many => format!("{name} is back, with a new uid; its {many} dependents have references to it again."),
-        },
+        HoldOutcome::Held { until } => {
+            let with = match result.dependents {
+                0 => String::new(),
+                1 => ", with its dependent".to_owned(),
+                many => format!(", with its {many} dependents"),
+            };
+            (Headline::Waits, format!("{name} is held until {until}{with}."))
+        }
+        HoldOutcome::TakenBack => {
+            let back = match result.dependents {
+                0 => String::new(),
+                1 => "; its dependent has a reference to it again".to_owned(),
+                many => format!("; its {many} dependents have references to it again"),
+            };
+            (Headline::Done, format!("{name} is back, with a new uid{back}."))
+        }
         HoldOutcome::WouldBeTakenBack => {
-            format!("{name} would be created again, with a new uid, and {below} would get references to it.")
+            (Headline::Creates, format!("{name} again, with a new uid; {below} would get references to it."))
         }
-        HoldOutcome::NotDeleted => format!("{name} had not been deleted yet: it is as it was."),
-        HoldOutcome::GoneOn => format!("The delete of {name} has gone on: it can no longer be taken back."),
+        HoldOutcome::NotDeleted => (Headline::Ok, format!("{name} had not been deleted yet: it is as it was.")),
+        HoldOutcome::GoneOn => {
+            (Headline::NotDone, format!("the delete of {name} has gone on: it can no longer be taken back."))
+        }
         HoldOutcome::DeletedAgain => {
-            format!("{name} had been taken back, and was deleted again since: nothing is left to take back.")
+            (Headline::NotDone, format!("{name} was deleted again since: nothing is left to take back."))
         }
-        HoldOutcome::ByOthers => format!("The delete of {name} was taken back by another client."),
+        HoldOutcome::ByOthers => (Headline::Unexpected, format!("the delete of {name} was taken back by another client.")),
         HoldOutcome::Failed => {
-            format!("{name} is not taken back yet: {}.", result.because.as_deref().unwrap_or_default())
+            let because = result.because.as_deref().unwrap_or_default();
+            (Headline::NotDone, format!("{name} is not taken back yet: {because}."))
         }
     }
 }
@@ -157,23 +169,25 @@ mod tests {
     fn what_waits_comes_with_both_commands() {
         let until = "2026-01-02T03:04:05Z".to_owned();
         assert_eq!(
-            text(&[result(HoldOutcome::Held { until }, 1)]),
-            "Deployment/web -n shop is held until 2026-01-02T03:04:05Z: it is Terminating, and it and its \
-             dependent stay until it is let go.\n\
-             Delete it now: kubectl gc delete deployments.apps/web -n shop --hold=0s\n\
-             Take it back: kubectl gc cancel deployments.apps/web -n shop\n"
+            text(&[result(HoldOutcome::Held { until: until.clone() }, 1)]),
+            "WAITS: Deployment/web -n shop is held until 2026-01-02T03:04:05Z, with its dependent.\n\n\
+             Note  what is held is Terminating, and stays until it is let go\n\
+             Next  delete it now:\n          kubectl gc delete deployments.apps/web -n shop --hold=0s\n      \
+             or take it back:\n          kubectl gc cancel deployments.apps/web -n shop\n"
         );
+        let two = [result(HoldOutcome::Held { until: until.clone() }, 0), result(HoldOutcome::Held { until }, 2)];
+        assert!(text(&two).contains("Next  delete Deployment/web -n shop now:\n"), "each by its name");
         assert_eq!(
             text(&[result(HoldOutcome::TakenBack, 2)]),
-            "Deployment/web -n shop is back, with a new uid; its 2 dependents have references to it again.\n"
+            "DONE: Deployment/web -n shop is back, with a new uid; its 2 dependents have references to it again.\n"
         );
         let gap = Gap { resource: "widgets.acme.io".to_owned(), namespace: None, reason: "forbidden".into() };
         let text_with_gap = text_of(&[result(HoldOutcome::Failed, 2)], &[gap]);
         assert!(text_with_gap.contains("gc cancel deployments.apps/web -n shop --allow-incomplete\n"));
         let failed = result(HoldOutcome::Failed, 2);
-        let again = "Run this again: kubectl gc cancel deployments.apps/web -n shop\n";
+        let again = "Next  take it back again:\n          kubectl gc cancel deployments.apps/web -n shop\n";
         assert!(text(std::slice::from_ref(&failed)).ends_with(again));
-        let with_that = "dependents to that one: kubectl gc cancel deployments.apps/web -n shop --use-existing\n";
+        let with_that = "its name now:\n          kubectl gc cancel deployments.apps/web -n shop --use-existing\n";
         assert!(text(&[HoldResult { use_existing: true, ..failed }]).ends_with(with_that));
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod apply;
+pub mod archive;
 pub mod deletion;
 pub mod doctor;
 pub mod document;

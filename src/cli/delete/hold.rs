@@ -12,7 +12,7 @@ use crate::{
         follow::FollowReporter,
         output::Printer,
         progress::{TICK, spinner},
-        report::{Exit, Report, StdTerminal, describe_error, say},
+        report::{Exit, Report, StdTerminal, complain, describe_error, say},
     },
     operations::{
         OperationError, TargetConfig,
@@ -24,8 +24,9 @@ use crate::{
     },
     render::{
         header::header,
-        hold::{HoldView, cancel_command, let_go_command},
+        hold::HoldView,
         output::Format,
+        style::Style,
     },
 };
 use gc_cluster::{act::Seen, cluster::clock};
@@ -97,14 +98,12 @@ impl Approved {
             return with_notes(left(&delete, &waits)?, notes);
         }
         let snapshot = &delete.session.snapshot;
-        let held_until = waiting(&HoldView {
-            results: &waits,
-            gaps: &snapshot.gaps,
-            resources: &snapshot.resources,
-            kubectl: &kubectl,
-        });
+        let (gaps, resources) = (&snapshot.gaps, &snapshot.resources);
+        let waiting = HoldView { results: &waits, gaps, resources, kubectl: &kubectl };
+        let held_until = printer.clone().text_in(Style::new(false)).print(&waiting, Vec::new)?;
+        let held_until = String::from_utf8_lossy(&held_until).trim_end().to_owned();
         if !config.time.is_zero() {
-            held_until.iter().for_each(|line| say(line));
+            complain(&held_until);
         }
         match wait(&mut delete, &held, begun, config.time, &mut signals) {
             Waited::TimeUp => {}
@@ -121,7 +120,7 @@ impl Approved {
             Ok(renewed) => renewed,
             Err(why) => {
                 say(&format!("error: {}", describe_error(&why)));
-                held_until.iter().for_each(|line| say(line));
+                complain(&held_until);
                 return with_notes(
                     Report { exit: Exit::Failed, ..Report::of("") },
                     vec!["Nothing was let go: everything is held.".to_owned()],
@@ -135,18 +134,6 @@ impl Approved {
         progress.end();
         with_notes(report?, notes)
     }
-}
-
-/// Says which objects are held, and how that ends.
-fn waiting(view: &HoldView<'_>) -> Vec<String> {
-    let mut lines = Vec::new();
-    for one in view.results {
-        let HoldOutcome::Held { until } = &one.outcome else { continue };
-        let commands = [("delete it now", let_go_command(view, one)), ("take it back", cancel_command(view, one))];
-        lines.push(format!("{} is held until {until}.", one.object.placed()));
-        lines.extend(commands.into_iter().filter_map(|(what, command)| Some(format!("To {what}: {}", command?))));
-    }
-    lines
 }
 
 /// What became of targets that somebody else has taken back or let go.

@@ -84,13 +84,13 @@ fn a_shop_is_archived_whole() {
         ControllerRevision\n  1 Shop\n  \
                  1 StatefulSet\n";
     assert!(
-        describe.contains(&format!("namespace {namespace}. Nothing was deleted.\n\nWrote 19 objects to ")),
+        describe.contains(&format!("namespace {namespace}. Nothing was deleted.\n\nDONE: 19 objects are archived in ")),
         "{describe}"
     );
     assert!(describe.contains(kinds), "{describe}");
     assert!(
         describe.ends_with(&format!(
-            "The data of volumes is not in the file.\n\nRestore with: kubectl gc restore --context=test {}\n",
+            "The data of volumes is not in the file.\nNext  to bring it back:\n          kubectl gc restore --context=test {}\n",
             file.display()
         )),
         "{describe}"
@@ -152,7 +152,7 @@ fn a_namespace_is_archived_with_all_that_can_be_listed() {
     let ran = archive(cluster, namespace, &[&format!("ns/{namespace}")], &folder.path("a.yaml"));
     let describe = ran.expect(0);
     assert!(
-        describe.contains(&format!("\nNot archived: events in namespace {namespace}; events are not archived.\n")),
+        describe.contains(&format!("Not archived: events in namespace {namespace}; events are not archived.\n")),
         "{describe}"
     );
     let archived = names(&objects(&folder.path("a.yaml")));
