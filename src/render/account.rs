@@ -126,7 +126,7 @@ impl Words<'_> {
             What::Polled { resources } => polled(resources),
             What::WatchRecovered { resource } => format!("{resource} are watched again; nothing was missed"),
             What::WatchLost { resource } => {
-                format!("{resource}: the watch was lost; listing them again. What happened in between is unknown.")
+                format!("{resource}: the watch was lost; listing them again. What happened in between is not known.")
             }
             What::Listed { resource, again: true, gone, new } => {
                 format!("{resource} are watched again; meanwhile, {} went and {} came", thousands(*gone), new)
@@ -223,7 +223,7 @@ impl Words<'_> {
             _ => format!("there is no {owner_name} with this uid any more, so the maker goes by what it knew before"),
         };
         let makers = match managers.as_slice() {
-            [] => "Its maker is unknown (no field manager)".to_owned(),
+            [] => "Its maker is not known (no field manager)".to_owned(),
             managers => format!("It is made by {}", makers_of(managers)),
         };
         format!(
@@ -304,7 +304,7 @@ pub fn summary(summary: &Summary, took: Duration) -> Vec<String> {
         (*collected, "by the collector"),
         (*with_container, "with their namespace or definition"),
         (*otherwise, "not by the collector"),
-        (*unknown, "for an unknown reason"),
+        (*unknown, "for a reason that is not known"),
     ];
     let parts = parts.iter().filter(|(number, _)| *number > 0).map(|(number, how)| format!("{number} {how}"));
     let deletions = collected + with_container + otherwise + unknown;
@@ -386,7 +386,7 @@ impl Words<'_> {
                 format!("its owner {name} exists: it is Terminating, but not in the foreground")
             }
             OwnerState::Watched => format!("its owner {name} exists, as far as its watch shows"),
-            OwnerState::Unknown(why) => format!("its owner {} is unknown ({why})", with_uid(owner)),
+            OwnerState::Unknown(why) => format!("whether its owner {} exists is not known ({why})", with_uid(owner)),
         }
     }
 
@@ -394,7 +394,7 @@ impl Words<'_> {
     fn reason(&self, why: &Reason, going: &str, deleted: &str) -> String {
         match why {
             Reason::OwnersGone { owners } if why.is_certain() => format!("{going}: {}", self.owners(owners)),
-            Reason::OwnersGone { owners } => format!("probably {going}: {}", self.owners(owners)),
+            Reason::OwnersGone { owners } => format!("{going} (not certain): {}", self.owners(owners)),
             Reason::OwnerWaits { owners } => format!("{going}: {}", self.owners(owners)),
             Reason::Namespace { name } => format!("{deleted} with Namespace/{name}, which is being deleted"),
             Reason::Definition { name } => {
@@ -402,8 +402,8 @@ impl Words<'_> {
             }
             Reason::NoOwner => format!("{deleted}, not by the collector: it has no owner"),
             Reason::OwnerExists { owners } => format!("{deleted}, not by the collector: {}", self.keeping(owners)),
-            Reason::Unknown { owners } => format!("{deleted}; by whom is unknown: {}", self.owners(owners)),
-            Reason::WhileLost => "gone; when and why is unknown, because its watch was lost".to_owned(),
+            Reason::Unknown { owners } => format!("{deleted}; by whom is not known: {}", self.owners(owners)),
+            Reason::WhileLost => "gone; when and why is not known, because its watch was lost".to_owned(),
         }
     }
 

@@ -128,7 +128,7 @@ fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>) -> Sections {
             OutcomeKind::Deleted if apply.later(outcome.object).is_some() => "deleted later",
             OutcomeKind::Deleted => "deleted",
             OutcomeKind::Terminating => "stays Terminating",
-            OutcomeKind::Unchanged => "unknown",
+            OutcomeKind::Unchanged => "not certain",
             _ => "kept",
         };
         let told = outcome.because.as_ref();

@@ -340,7 +340,7 @@ fn how_it_ended(view: &DeletionView<'_>, followed: &Followed, failed: usize) -> 
     let unknown = ". No controller is known to finish this.";
     if let Some(ManagerAway { why, sweep_helps }) = &followed.manager_away {
         let or_sweep = if *sweep_helps { ", or let kubectl gc sweep do the collector's work" } else { "" };
-        let away = format!(". No controller manager seems to run: {why}. Start it{or_sweep}.");
+        let away = format!(". No controller manager is known to run: {why}. Start it{or_sweep}.");
         let how = match followed.ended {
             Ended::AsPlanned => "as planned, ",
             Ended::TimedOut => "timed out ",

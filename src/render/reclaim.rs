@@ -153,7 +153,7 @@ impl<'a> ReclaimView<'a> {
 fn notes(view: &ReclaimView<'_>, wide: bool) -> Sections {
     let mut sections = Sections::default();
     let away = view.forecast.manager_away.as_ref();
-    sections.add(Heading::Note, away.map(|why| format!("no controller manager seems to run: {why}")));
+    sections.add(Heading::Note, away.map(|why| format!("no controller manager is known to run: {why}")));
     let (without, beside) = (view.without_time(), view.beside_namespace());
     sections.add(
         Heading::Note,

@@ -72,7 +72,7 @@ impl Fate {
             Self::Stuck => ('■', "STUCK", Tone::Error, RED, "Terminating, and no controller is known to finish it"),
             Self::Error => ('▲', "ERROR", Tone::Error, RED, "an error, as its line says"),
             Self::Depends => {
-                ('◊', "DEPENDS", Tone::Warning, YELLOW, "Terminating; nobody knows whether its controller runs")
+                ('◊', "DEPENDS", Tone::Warning, YELLOW, "Terminating; it is not known whether its controller runs")
             }
             Self::Waits => ('○', "waits", Tone::Warning, YELLOW, "Terminating until something else is done"),
             Self::Unsure => ('?', "unsure", Tone::Warning, YELLOW, "not certain"),

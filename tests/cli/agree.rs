@@ -358,7 +358,7 @@ fn records_of_namespaces_and_collections_count() {
     };
     says(&explain("ns/gone"), &["bob deleted it"]);
     let ran = explain("cm/x -n gone");
-    says(&ran, &["bob deleted all configmaps in namespace gone", "perhaps it was among these"]);
+    says(&ran, &["bob deleted all configmaps in namespace gone", "it may have been among these"]);
 }
 
 /// YAML in braces is no JSON.

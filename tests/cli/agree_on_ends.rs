@@ -114,7 +114,7 @@ fn who_applies_a_finalizer_is_not_its_controller() {
     {
         let safe = object(LOCKER, "safe", held("bank.dev/keys", program, json!({"deletionTimestamp": DELETED})));
         let ran = on(&[safe, running(program), later.clone()], "doctor -n vault");
-        says(&ran, &["stuck-finalizer: Locker/safe", &format!("{program:?}; owning controller unknown")]);
+        says(&ran, &["stuck-finalizer: Locker/safe", &format!("{program:?}; its controller is not known")]);
         says_not(&ran, &["install or repair", "has ready pods"]);
     }
 }
@@ -135,7 +135,7 @@ fn what_gets_stuck_later_counts() {
         running("joiner"),
     ];
     let ran = on(&objects, "plan locker/safe -n vault");
-    says(&ran, &["STUCK: 1 waits for Deployment/locksmith, which runs; then 1 stuck on bank.dev/lid, 2 later."]);
+    says(&ran, &["STUCK: 1 object waits for Deployment/locksmith, which runs; then 1 stuck on bank.dev/lid, 2 later."]);
     let plan = document(&objects, "plan locker/safe -n vault");
     assert_eq!(plan["verdict"]["counts"]["stuck"], 1, "{:#}", plan["verdict"]);
     let waits = plan["verdict"]["reasons"].as_array().unwrap().iter().find(|reason| reason["kind"] == "waits");

@@ -358,7 +358,7 @@ fn a_policy_comes_right_before_the_remedy_that_it_refuses() {
 fn a_sweep_that_a_policy_refuses_is_not_offered() {
     let ran = gc(&["plan", "configmap/release", "-n", "shop", "--from", IDLE]);
     says_not(&ran, &["kubectl gc sweep"]);
-    let [policy, manager] = ["Why   ValidatingAdmissionPolicy/keep-secrets", "no controller manager seems to run"]
+    let [policy, manager] = ["Why   ValidatingAdmissionPolicy/keep-secrets", "no controller manager is known to run"]
         .map(|words| ran.out.find(words).unwrap_or_else(|| panic!("{words:?} is not in {ran}")));
     let [warn, start] = ["let the policy warn", "start kube-controller-manager"]
         .map(|words| ran.out.find(words).unwrap_or_else(|| panic!("{words:?} is not in {ran}")));

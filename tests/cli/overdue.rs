@@ -308,7 +308,7 @@ fn nobody_acts_without_a_controller_manager() {
     let ran = on(&away, "explain secret/stray -n vault");
     says(
         &ran,
-        &["STUCK: Secret/stray should be deleted, and no controller manager seems to run", "collector-stopped:"],
+        &["STUCK: Secret/stray should be deleted, and no controller manager is known to run", "collector-stopped:"],
     );
     says(&on(&away, "doctor secret/stray -n vault"), &["ERROR collector-stopped"]);
     says(&on(&away, "explain cm/kept -n vault"), &["OK: "]);
@@ -348,7 +348,7 @@ fn a_sweep_is_no_controller_manager() {
     let ran = of(LONG_BEFORE, "sweep --dry-run -n vault");
     says(
         &ran,
-        &["STUCK", "no controller manager seems to run", "remove no finalizers", "start kube-controller-manager."],
+        &["STUCK", "no controller manager is known to run", "remove no finalizers", "start kube-controller-manager."],
     );
     says(&ran, &["PersistentVolumeClaim/data  ■ STUCK", "Secret/free                    × deleted"]);
     says_not(&ran, &["let kubectl gc sweep"]);
@@ -429,7 +429,7 @@ fn nothing_comes_back_or_goes_by_itself_without_a_controller_manager() {
     let ran = of(LONG_BEFORE, "reclaim -n vault");
     says(
         &ran,
-        &["1 object goes by itself, once a controller manager runs.", "later", "no controller manager seems to run"],
+        &["1 object goes by itself, once a controller manager runs.", "later", "no controller manager is known to run"],
     );
     says_not(&ran, &["at once"]);
     says(&of(LONG_BEFORE, "explain job/done -n vault"), &["once a controller manager runs"]);

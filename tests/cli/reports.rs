@@ -380,7 +380,7 @@ fn what_belongs_to_an_object_may_be_missing_from_a_dump() {
     let path = write(folder.path(), "volume.json", &volume.to_string());
     let ran = gc(&["plan", "pv/pv-1", "--from", &path]);
     assert!(
-        ran.out.contains("DEPENDS: 1 waits until the PV protection controller removes its finalizer; not certain."),
+        ran.out.contains("DEPENDS: 1 object waits until the PV protection controller removes its finalizer; not certain."),
         "{ran}"
     );
     // All of it is told of each root, too.
@@ -608,7 +608,7 @@ fn an_older_condition_is_no_reason() {
     );
     says(
         &ran(json!([ready(json!(null))])),
-        &["Its controller says, perhaps since before the delete: Ready is False: NoTarget."],
+        &["Its controller says, and may have said so before the delete: Ready is False: NoTarget."],
     );
     let message = format!("{} is forbidden", "x: ".repeat(200));
     let new = json!({"type": "Deleting", "status": "True", "reason": "WaitingForX", "message": message});

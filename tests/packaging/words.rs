@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use walkdir::WalkDir;
 
 /// Words that stood for something that has another name now.
-const OLD: [&str; 27] = [
+const OLD: [&str; 36] = [
     "exists, and it has no owner.",
     "survives with changed",
     "survive with changed",
@@ -34,6 +34,16 @@ const OLD: [&str; 27] = [
     "data may be destroyed",
     "not certain: it rests on an assumption",
     " on an assumption, ",
+    // What is not certain, may be, or is not known has no other words.
+    "manager seems to",
+    "perhaps DATA LOSS",
+    "Not verified",
+    "effect unknown",
+    "effects unknown",
+    "is unknown (",
+    "an unknown number",
+    "\"UNKNOWN",
+    "controller unknown",
 ];
 
 /// Pages that say what was once, or what other programs print.

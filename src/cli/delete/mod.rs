@@ -531,7 +531,7 @@ fn or_stop(key: &str) -> String {
     if key.is_empty() { "anything else: stop".to_owned() } else { format!("{key}, anything else: stop") }
 }
 
-/// `Deletes Namespace/shop with everything in it, 5 PersistentVolumeClaims (perhaps DATA LOSS).`: the most severe
+/// `Deletes Namespace/shop with everything in it, 5 PersistentVolumeClaims (may lose data).`: the most severe
 /// first, objects of one kind and reason together.
 fn at_stake(snapshot: &Snapshot, severe: &[(ConfirmationReason, ObjectId)]) -> String {
     let mut groups: BTreeMap<(ConfirmationReason, ResourceId), Vec<ObjectId>> = BTreeMap::new();
@@ -555,7 +555,7 @@ fn heavy(reason: ConfirmationReason, one: bool) -> &'static str {
         (ConfirmationReason::Namespace, false) => " with everything in them",
         (ConfirmationReason::Definition, true) => " with every object of its kind",
         (ConfirmationReason::Definition, false) => " with every object of their kinds",
-        (ConfirmationReason::Volume | ConfirmationReason::Claim, _) => " (perhaps DATA LOSS)",
+        (ConfirmationReason::Volume | ConfirmationReason::Claim, _) => " (may lose data)",
         (ConfirmationReason::Outside(kind), _) => match (kind, one) {
             (EffectKind::DataLost, _) => " (DATA LOSS)",
             (EffectKind::ExternalDeleted, true) => " (its resource outside the cluster is deleted)",
@@ -631,7 +631,7 @@ mod tests {
         assert_eq!(
             asked(&["PersistentVolumeClaim/web-uploads"], 9, true),
             format!(
-                "{place} Deletes PersistentVolumeClaim/web-uploads (perhaps DATA LOSS). Delete 1 object? \
+                "{place} Deletes PersistentVolumeClaim/web-uploads (may lose data). Delete 1 object? \
                  To confirm, type web-uploads (anything else: stop)"
             )
         );
@@ -639,7 +639,7 @@ mod tests {
         let asked_later = asked_of("tests/cli/dumps/operator.yaml", &["PgCluster/orders"], 9, true);
         assert!(
             asked_later.contains(
-                "Deletes 2 PersistentVolumeClaims (perhaps DATA LOSS), PgCluster/orders (the effect of its \
+                "Deletes 2 PersistentVolumeClaims (may lose data), PgCluster/orders (the effect of its \
                  finalizers is not known). Delete 8 objects?"
             ),
             "{asked_later}"

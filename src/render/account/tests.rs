@@ -97,7 +97,7 @@ fn rows() -> Vec<(What, &'static str)> {
         (What::WatchRecovered { resource: text("pods") }, "pods are watched again; nothing was missed"),
         (
             What::WatchLost { resource: text("pods") },
-            "pods: the watch was lost; listing them again. What happened in between is unknown.",
+            "pods: the watch was lost; listing them again. What happened in between is not known.",
         ),
         (
             What::Listed { resource: text("pods"), again: true, gone: 2, new: 1 },
@@ -124,8 +124,8 @@ fn rows() -> Vec<(What, &'static str)> {
         ),
         (
             gone(Reason::OwnersGone { owners: vec![owner("a", absent()), owner("b", unknown())] }),
-            "Pod/x probably collected: its owner Runner/a (uid u-1) is missing; its owner Runner/b (uid u-1) is \
-             unknown (forbidden)",
+            "Pod/x collected (not certain): its owner Runner/a (uid u-1) is missing; whether its owner \
+             Runner/b (uid u-1) exists is not known (forbidden)",
         ),
         (
             gone(Reason::OwnerWaits { owners: one(OwnerState::Waiting) }),
@@ -152,9 +152,9 @@ fn rows() -> Vec<(What, &'static str)> {
         ),
         (
             gone(Reason::Unknown { owners: one(unknown()) }),
-            "Pod/x deleted; by whom is unknown: its owner Runner/a (uid u-1) is unknown (forbidden)",
+            "Pod/x deleted; by whom is not known: whether its owner Runner/a (uid u-1) exists is not known (forbidden)",
         ),
-        (gone(Reason::WhileLost), "Pod/x gone; when and why is unknown, because its watch was lost"),
+        (gone(Reason::WhileLost), "Pod/x gone; when and why is not known, because its watch was lost"),
         (of("Pod", Change::Gone { why: None, after: Some(300), removed: Vec::new() }), "Pod/x gone after 0.3s"),
         (
             of("Pod", Change::Gone { why: None, after: Some(61_000), removed: vec![text("acme.io/x")] }),
@@ -254,7 +254,7 @@ fn rows() -> Vec<(What, &'static str)> {
             What::Loop(Loop { owner: owner("a", absent()), managers: Vec::new(), ..looped }),
             "LOOP: Pod/runner-7 was made 2 times since 14:02:11 with the same owner that is missing, Runner/a (uid \
              u-1), and the collector deletes it each time: there is no Runner/a with this uid any more, so the maker \
-             goes by what it knew before. Its maker is unknown (no field manager). Do: restart or fix the maker, so \
+             goes by what it knew before. Its maker is not known (no field manager). Do: restart or fix the maker, so \
              that it names a Runner that exists, or no owner. From here on, only every doubling of this number is \
              told.",
         ),
@@ -355,7 +355,7 @@ fn the_end_is_summed_up() {
         lines[..2],
         [
             "Watched for 5m: 13 deletions (8 by the collector, 1 with their namespace or definition, 3 not by the \
-             collector, 1 for an unknown reason), 1 object recreated, 2 still Terminating.",
+             collector, 1 for a reason that is not known), 1 object recreated, 2 still Terminating.",
             "LOOP: Pod/runner-7 -n shop was made 2 times by acme with an owner that is missing: Runner/a (uid \
              u-1).",
         ]

@@ -134,7 +134,7 @@ fn that_nobody_collects_is_told_with_what_to_do() {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let verdict = format!("STUCK: {how}after 1.2s: 4 of 6 objects are deleted, 2 are left Terminating.");
         assert!(text.starts_with(&verdict), "{text}");
-        assert!(text.contains(&format!("No controller manager seems to run: {why}.")), "{text}");
+        assert!(text.contains(&format!("No controller manager is known to run: {why}.")), "{text}");
         assert!(text.ends_with("Next kubectl gc sweep --context=prod -n shop"), "{text}");
         assert_eq!(code, 2, "{text}");
         // A sweep empties no namespace.

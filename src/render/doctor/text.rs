@@ -133,7 +133,7 @@ impl DoctorView<'_> {
         let hidden = || format!(" {} could not be read and may hide problems.", count(unread, "resource", "resources"));
         let gaps = if unread == 0 { String::new() } else { hidden() };
         if self.snapshot.is_empty() {
-            return format!("UNKNOWN: no object could be read.{gaps}");
+            return format!("UNSURE: no object could be read.{gaps}");
         }
         let mut verdict = "No problems found".to_owned();
         if !self.only.is_empty() {

@@ -125,7 +125,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
         EffectKind::LoadBalancerReleased => Some("releases its load balancer"),
         EffectKind::DataUnreachable => Some("data on it can't be reached"),
         EffectKind::MayStillRun => Some("containers may still run"),
-        EffectKind::Unknown if !held => Some("effect unknown"),
+        EffectKind::Unknown if !held => Some("effect not known"),
         EffectKind::DataKept => Some("its data is kept"),
         EffectKind::ExternalKept => Some("external resource is kept"),
         EffectKind::ObjectsKept => Some("its managed objects are kept"),

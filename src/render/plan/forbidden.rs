@@ -70,18 +70,18 @@ pub fn describe_gate(snapshot: &Snapshot, violation: &GateViolation) -> String {
     match violation.gate {
         Gate::Deny(_) => {
             if removed > 0 {
-                let more = if uncounted.is_empty() { "" } else { ", and an unknown number more" };
+                let more = if uncounted.is_empty() { "" } else { ", and more; how many is not known" };
                 let objects = count(removed, "such object", "such objects");
                 parts.push(format!("{objects} would be deleted{more}{}", objects_of(snapshot, violation, removed)));
             } else if !uncounted.is_empty() {
-                parts.push("an unknown number of these objects would be deleted with the namespace".to_owned());
+                parts.push("these objects would be deleted with the namespace; how many is not known".to_owned());
             }
             parts.extend(unread.map(|unread| format!("some may be deleted that could not be read: {unread}")));
         }
         Gate::Max(_) => {
             let more = match uncounted.is_empty() {
                 true => String::new(),
-                false => format!(", and an unknown number of {}", uncounted.join(", ")),
+                false => format!("; how many {} is not known", uncounted.join(", ")),
             };
             let unread = and("; more may be, which could not be read");
             parts.push(format!("{} would be deleted{more}{unread}", count(removed, "object", "objects")));
@@ -205,11 +205,11 @@ pub(super) fn describe_obstacle(view: &PlanView<'_>, obstacle: &Obstacle) -> Str
     let after = if *taken_down { format!("After this {what}") } else { "Now".to_owned() };
     match obstacle.kind {
         ObstacleKind::ControllersAway { .. } if view.is_sweep() => format!(
-            "no controller manager seems to run: {why}. A sweep does the collector's work; without a controller \
+            "no controller manager is known to run: {why}. A sweep does the collector's work; without a controller \
              manager, no namespace is emptied, and its other controllers remove no finalizers.{stay}"
         ),
         ObstacleKind::ControllersAway { .. } => format!(
-            "no controller manager seems to run: {why}. Without it, nothing is collected, no namespace is emptied, and \
+            "no controller manager is known to run: {why}. Without it, nothing is collected, no namespace is emptied, and \
              foreground deletes never finish.{stay}"
         ),
         ObstacleKind::WebhookUnreachable { .. } => format!(

@@ -138,7 +138,7 @@ impl<'a> BlastRadius<'a> {
         } else {
             let EffectCounts { warning, unknown, .. } = row.effects;
             let effects =
-                [(warning - unknown, "more effect", "more effects"), (unknown, "effect unknown", "effects unknown")];
+                [(warning - unknown, "more effect", "more effects"), (unknown, "effect not known", "effects not known")];
             for (number, one, many) in effects.into_iter().filter(|(number, ..)| *number > 0) {
                 line.remark(Tone::Warning, &count(number, one, many));
             }

@@ -44,7 +44,7 @@ pub(super) fn owners(scene: &Scene, id: ObjectId) -> Vec<Owner> {
         let standing = match link.standing {
             ReferenceStatus::Solid => "exists".to_owned(),
             ReferenceStatus::Waiting => "exists, waits for its dependents".to_owned(),
-            ReferenceStatus::Unread => "could not be read: unknown".to_owned(),
+            ReferenceStatus::Unread => "could not be read: it is not known whether it exists".to_owned(),
             ReferenceStatus::Absent => "missing".to_owned(),
             ReferenceStatus::OtherUid => "missing: that name has another uid now".to_owned(),
             ReferenceStatus::OtherNamespace => "invalid: the owner is in another namespace".to_owned(),

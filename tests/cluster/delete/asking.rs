@@ -104,7 +104,7 @@ fn what_is_heavy_is_named() {
     for (answer, left) in [("y", 1), ("data", 0)] {
         let terminal = cluster.gc_on_terminal(&["delete", "pvc/data", "-n", &namespace]);
         terminal.shows(
-            "Deletes PersistentVolumeClaim/data (perhaps DATA LOSS). Delete 1 object? To confirm, type \
+            "Deletes PersistentVolumeClaim/data (may lose data). Delete 1 object? To confirm, type \
              data (a: archive first",
         );
         let (code, shown) = terminal.answered(answer);

@@ -166,7 +166,7 @@ pub fn a_kind_that_cannot_be_converted() {
     }
 }
 
-/// A list that fails for an unknown reason.
+/// A list that fails for a reason that is not known.
 pub fn a_list_that_fails() {
     let cluster = uncollected();
     let trial = Trial::on(cluster, "unlisted", "Background");

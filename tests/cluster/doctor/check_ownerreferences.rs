@@ -84,7 +84,7 @@ fn all_that_the_other_tool_tells_is_found() {
             "undiscovered",
             "owner-unread",
             "dead.test/v1 Thing/owner could not be read",
-            "Not verified",
+            "It is not known whether",
         ),
         kind(
             "cluster-scoped child, namespaced owner",
@@ -109,6 +109,6 @@ fn all_that_the_other_tool_tells_is_found() {
     }
     assert_eq!(found.one("owner-absent", "uid")["reference"]["uid"], uid(&gone));
     let found = Found { document: ran.json(), code: ran.code };
-    let forbidden = "Not verified: it is not known whether this owner exists.";
+    let forbidden = "It is not known whether this owner exists.";
     covered(&found, &kind("no object found for uid, a list failed", "unlisted", "owner-unread", "Rack/", forbidden));
 }

@@ -323,7 +323,7 @@ pub fn a_finalizer_that_was_set_by_hand() {
     let found = examine(cluster, &[&args[..], &["--only", "stuck-finalizer"]].concat());
     let finding = found.one("stuck-finalizer", "held");
     assert!(
-        words(finding, "message").ends_with(r#"(added by hand with "kubectl-create"; owning controller unknown)."#),
+        words(finding, "message").ends_with(r#"(added by hand with "kubectl-create"; its controller is not known)."#),
         "{finding:#}"
     );
 }

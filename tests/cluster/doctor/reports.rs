@@ -50,7 +50,7 @@ fn who_deleted_it(cluster: &Cluster, audit: &Audit) {
     let log = log.to_str().expect("UTF-8");
     for command in ["explain", "doctor"] {
         let told = said(cluster, &[command, "cm/below", "-n", &trial.namespace, "--evidence", log]);
-        for text in ["The garbage collector deleted it ", "perhaps its owner: configmaps/owner by "] {
+        for text in ["The garbage collector deleted it ", "and may have been its owner: configmaps/owner by "] {
             assert!(told.contains(text), "{text:?}: {told}");
         }
     }

@@ -254,7 +254,7 @@ fn a_controller_manager_that_renews_its_lease_is_not_blamed() {
         ran
     });
     assert_ne!(ran.code, Some(0), "{}", ran.stdout);
-    assert!(!ran.stdout.contains("No controller manager seems to run"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("No controller manager is known to run"), "{}", ran.stdout);
 }
 
 fn config_map(namespace: &str, name: &str) -> Value {

@@ -251,7 +251,7 @@ fn a_controller_manager_that_is_away() {
     // It goes away again while a delete is followed, which waits as long as for a collector that does nothing.
     let ran = cluster.gc(&["delete", "-n", &trial.namespace, "cm/first", "--propagation=foreground", "--yes"]);
     let text = ran.expect(2);
-    assert!(text.contains("STUCK: ") && text.contains("No controller manager seems to run: "), "{text}");
+    assert!(text.contains("STUCK: ") && text.contains("No controller manager is known to run: "), "{text}");
     assert!(text.contains(&format!("Next  kubectl gc sweep -n {}", trial.namespace)), "{text}");
     assert!(ran.stderr.contains("Waiting for") && !ran.stderr.contains("()"), "{}", ran.stderr);
     assert!(ran.stderr.contains("no change for 50s"), "{}", ran.stderr);

@@ -127,7 +127,7 @@ fn what_only_a_controller_manager_does_is_foretold() {
     cluster.delete(&cluster.path_of(&owner), Some("Foreground"), None);
     let ran = cluster.gc(&["sweep", "-n", &trial.namespace, "--yes"]);
     let text = ran.expect(2);
-    assert!(text.contains("STUCK: ") && text.contains("no controller manager seems to run"), "{text}");
+    assert!(text.contains("STUCK: ") && text.contains("no controller manager is known to run"), "{text}");
     assert!(!text.contains("let kubectl gc sweep"), "{text}");
     assert!(cluster.get(&cluster.path_of(&below)).is_none());
     for left in [&owner, &claim] {

@@ -113,7 +113,7 @@ pub struct Followed {
     pub blockers: Vec<Blocker>,
     /// Whether it is [`Ended::Stuck`] because the collector should act, and didn't for this time.
     pub collector_idle: Option<Duration>,
-    /// Why no controller manager seems to run, if it waits for that.
+    /// Why no controller manager is known to run, if it waits for that.
     pub manager_away: Option<ManagerAway>,
     /// Objects that were deleted although the plan didn't contain them.
     pub outside: Vec<UnplannedObject>,

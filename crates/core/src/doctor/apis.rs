@@ -531,7 +531,7 @@ fn unreadable(case: &Case<'_>, resource: &Resource, list: &ListRecord, failure: 
     let place = list.namespace.as_ref().map(|namespace| format!(" in namespace {namespace}")).unwrap_or_default();
     Finding {
         message: format!("The list of {full}{place} fails: {failure}."),
-        consequence: "Not verified: anything that depends on objects of this kind. If the collector cannot list \
+        consequence: "What depends on objects of this kind is not known. If the collector cannot list \
             them either, it neither collects them nor waits for them."
             .to_owned(),
         remedies: vec![Step::Look.by("check whether it also fails for you", list_all(case, resource))],

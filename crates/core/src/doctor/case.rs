@@ -78,7 +78,7 @@ impl<'a> Case<'a> {
         self.stage.graph
     }
 
-    /// Why no controller manager seems to run.
+    /// Why no controller manager is known to run.
     pub(super) fn manager_away(&self) -> Option<String> {
         match of_controller_manager(self.stage, self.now).1 {
             Liveness::Away(why) => Some(why),

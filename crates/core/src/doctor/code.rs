@@ -53,7 +53,7 @@ codes! {
     OwnerNotServed, "owner-not-served", Warning, "a reference's kind is not served in this version", [];
     OwnerMalformed, "owner-malformed", Warning, "a reference is incomplete or cannot be parsed", [];
     OwnerDuplicated, "owner-duplicated", Warning, "several references have the same uid", [];
-    OwnerUnread, "owner-unread", Note, "an owner could not be read: not verified", [];
+    OwnerUnread, "owner-unread", Note, "an owner could not be read, and may not exist", [];
     SharedUid, "shared-uid", Warning, "several objects have the same uid", [];
     // Cycles (§5.2, §5.3).
     OwnershipCycle, "ownership-cycle", Warning, "objects own each other in a cycle", [];
@@ -64,7 +64,7 @@ codes! {
     StuckFinalizer, "stuck-finalizer", Error,
         "a finalizer blocks a deletion, and no controller is known to remove it", [Passes, Releases];
     SlowFinalizer, "slow-finalizer", Warning,
-        "a finalizer blocks a deletion, and its controller seems to be running", [Releases];
+        "a finalizer blocks a deletion, and its controller is known to run", [Releases];
     DeletionInProgress, "deletion-in-progress", Warning, "a deletion is not done yet", [];
     StuckOnNotServed, "stuck-on-not-served", Error,
         "a foreground delete waits for a dependent with a reference that cannot be looked up", [Releases];

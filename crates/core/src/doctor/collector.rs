@@ -290,7 +290,7 @@ fn manager_away(case: &Case<'_>) -> Option<Finding> {
     let why = case.manager_away()?;
     case.probed.is_none().then(|| Finding {
         severity: Severity::Error,
-        message: format!("No controller manager seems to run: {why}."),
+        message: format!("No controller manager is known to run: {why}."),
         consequence: format!(
             "Nothing is collected, no namespace is emptied, and foreground deletes never finish.{}",
             fires(case, false)

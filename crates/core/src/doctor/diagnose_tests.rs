@@ -144,12 +144,12 @@ fn unread_owners_of_several_namespaces_are_told_apart() {
             (
                 1,
                 "The owner v1 Secret/token could not be read.",
-                "Not verified: it is not known whether this owner exists."
+                "It is not known whether this owner exists."
             ),
             (
                 3,
                 "The owners v1 Secret/other, v1 Secret/token could not be read.",
-                "Not verified: it is not known whether these owners exist."
+                "It is not known whether these owners exist."
             ),
         ]
     );

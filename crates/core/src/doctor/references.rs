@@ -495,14 +495,11 @@ fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fa
             let said =
                 |fault: &Fault| fault.references(case).all(|(_, reference, _)| is_no_longer_served(case, &reference));
             let since = if faults.iter().all(said) { " Since Kubernetes 1.16, none does." } else { "" };
-            format!(
-                "Not verified: it is not known whether the API server serves the version that the reference \
-                 names.{since}"
-            )
+            format!("It is not known whether the API server serves the version that the reference names.{since}")
         }
         (Code::OwnerUnread, _) => match unread_owners(case, faults).len() {
-            1 => "Not verified: it is not known whether this owner exists.".to_owned(),
-            _ => "Not verified: it is not known whether these owners exist.".to_owned(),
+            1 => "It is not known whether this owner exists.".to_owned(),
+            _ => "It is not known whether these owners exist.".to_owned(),
         },
         (_, HolderOutcome::Gone) => {
             let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();

@@ -88,7 +88,7 @@ impl Teller<'_> {
             }
             Some(controller) => format!("The controller {controller} of Kubernetes deleted it{when} ({source})."),
             None if of_collection => format!(
-                "{by} deleted {}{when}, perhaps with a selector: perhaps it was among these ({source}).",
+                "{by} deleted {}{when}, or some of them: it may have been among these ({source}).",
                 self.collection(&name)
             ),
             None => format!("{by} deleted it{when} ({source})."),
@@ -105,7 +105,7 @@ impl Teller<'_> {
             });
             let more = and_more(led.len().saturating_sub(NAMED));
             lines.push(format!(
-                "Deleted in the {LED_TO}s before, perhaps its owner: {}{more}.",
+                "Deleted in the {LED_TO}s before, and may have been its owner: {}{more}.",
                 told.collect::<Vec<_>>().join(", ")
             ));
         }
@@ -233,7 +233,7 @@ impl Teller<'_> {
             return vec!["There are no events about it; they expire, usually after an hour.".to_owned()];
         }
         let describe = about.iter().take(NAMED).map(|event| {
-            let when = self.ago(event.last).unwrap_or_else(|| "at an unknown time".to_owned());
+            let when = self.ago(event.last).unwrap_or_else(|| "at a time that is not known".to_owned());
             let by = if event.by.is_empty() { String::new() } else { format!(" ({})", event.by) };
             format!("Event, {when}: {}: {}{by}", event.reason, event.message)
         });

@@ -381,7 +381,7 @@ fn no_writes(webhooks: &[&Unreached<'_, '_>], is_alone: bool) -> Option<String> 
     let them = if is_alone { "them".to_owned() } else { some_of(&kinds) };
     if webhooks.iter().all(|webhook| webhook.asked.webhook.conditional) {
         let its = if webhooks.len() == 1 { "its" } else { "their" };
-        return Some(format!("Requests that {its} matchConditions don't exempt fail: perhaps the collector's, too."));
+        return Some(format!("Requests that {its} matchConditions don't exempt fail; the collector's may fail, too."));
     }
     let before = first.asked_before();
     let before = if webhooks.iter().all(|webhook| webhook.asked_before() == before) { before } else { "" };

@@ -112,7 +112,7 @@ fn reclaimed(scene: &Scene<'_>, id: ObjectId, volume: &VolumeFacts, of: &VolumeU
             found.goes(id, reason.doubted(doubt));
         }
         (VolumeFacts::DELETE, _) => stays("nobody can delete what it is made of: its phase becomes Failed"),
-        (other, _) => stays(&format!("nobody knows its reclaim policy {other:?}: its phase becomes Failed")),
+        (other, _) => stays(&format!("its reclaim policy {other:?} is not known: its phase becomes Failed")),
     }
 }
 

@@ -43,7 +43,7 @@ impl Source {
     pub fn speaker(self) -> &'static str {
         match self {
             Source::Status => "its controller says",
-            Source::Untimed => "its controller says, perhaps since before the delete",
+            Source::Untimed => "its controller says, and may have said so before the delete",
             Source::Before => "before the delete, its controller said",
             Source::Event => "an Event about it says",
         }

@@ -29,7 +29,7 @@ pub struct TrackerVerdict {
     pub more_outside: bool,
     /// Whether it is the collector's turn: nobody else has to act before it.
     pub collector_due: bool,
-    /// Why no controller manager seems to run, if nobody else would change anything, and one that runs would.
+    /// Why no controller manager is known to run, if nobody else would change anything, and one that runs would.
     pub manager_away: Option<ManagerAway>,
     /// How many objects controllers have yet to delete because others are gone.
     pub follow_ups: usize,
@@ -42,7 +42,7 @@ pub struct TrackerVerdict {
     pub needs: Needs,
 }
 
-/// That no controller manager seems to run, which something waits for.
+/// That no controller manager is known to run, which something waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManagerAway {
     /// Why it seems so.

@@ -101,7 +101,7 @@ impl std::fmt::Display for Assumption {
             Assumption::NotAdopted => f.write_str("no controller adopts objects that have no owner any more"),
             Assumption::ScaledDown { controller, deletes, of } => write!(
                 f,
-                "{controller} adopts pods and deletes {deletes} of {of} that are alike: perhaps others than these"
+                "{controller} adopts pods and deletes {deletes} of {of} that are alike; they may be others than these"
             ),
             Assumption::Adopted { controller } => {
                 write!(f, "{controller}, whose selector matches what is freed, deletes none of it, and nothing for it")

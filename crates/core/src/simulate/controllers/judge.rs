@@ -334,13 +334,13 @@ fn without_evidence(
         (None, AddedBy::Unread) => Liveness::Unread("who added it could not be read".to_owned()),
         (None, AddedBy::NotRecorded) => Liveness::Nobody("who added it is not recorded".to_owned()),
         (None, AddedBy::Anyone(manager)) if is_applier(manager) => {
-            Liveness::Nobody(format!("applied by {manager:?}; owning controller unknown"))
+            Liveness::Nobody(format!("applied by {manager:?}; its controller is not known"))
         }
         (None, AddedBy::Anyone(manager)) if is_default_name(manager) => {
-            Liveness::Nobody(format!("added by {manager:?}, as many programs are called; owning controller unknown"))
+            Liveness::Nobody(format!("added by {manager:?}, as many programs are called; its controller is not known"))
         }
         (None, AddedBy::Anyone(manager)) => {
-            Liveness::Nobody(format!("added by hand with {manager:?}; owning controller unknown"))
+            Liveness::Nobody(format!("added by hand with {manager:?}; its controller is not known"))
         }
         (None, AddedBy::Program(_)) if all_read => Liveness::Nobody("no workload or Lease has that name".to_owned()),
         (None, AddedBy::Program(_)) => unread(),

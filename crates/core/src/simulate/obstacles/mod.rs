@@ -88,7 +88,7 @@ impl<'a> SimContext<'a> {
         self.obstacles.as_ref().is_some_and(|obstacles| obstacles.manager_away.is_some() && !obstacles.swept)
     }
 
-    /// Why no controller manager seems to run, if simulations heed that.
+    /// Why no controller manager is known to run, if simulations heed that.
     pub(crate) fn why_manager_away(&self) -> Option<&str> {
         Some(&self.obstacles.as_ref()?.manager_away.as_ref()?.1)
     }
