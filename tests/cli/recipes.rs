@@ -1,12 +1,14 @@
-//! The recipes of `docs/recipes.md` work: their YAML is YAML, their flags exist, and the gate for CI exits as the page
-//! says. What they print is compared by `page.rs`.
+//! The recipes of `docs/recipes.md` work: their YAML is YAML, and the gate for CI exits as the page says. What they print
+//! is compared by `page.rs`. The flags of every command on every page exist, also where it needs a cluster.
 
-use std::{fs, path::Path, process::Command};
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use serde::Deserialize as _;
 use serde_json::Value;
+use walkdir::WalkDir;
 
 use super::run::{SHOP, gc, repository};
+use crate::pages::PROMPT;
 
 const PAGE: &str = "docs/recipes.md";
 
@@ -36,17 +38,34 @@ fn accepted(args: &[String]) {
     assert!(ran.err.starts_with("error: unexpected argument '--no-such-flag' found"), "{args:?}: {ran}");
 }
 
-/// The arguments of every call of the program in a shell script.
-fn calls(script: &str) -> Vec<Vec<String>> {
-    let script = script.replace("\\\n", " ");
-    let calls = script.lines().flat_map(|line| line.split(" && ")).filter_map(|part| part.strip_prefix("kubectl gc "));
-    calls.map(|call| call.split_whitespace().map(str::to_owned).collect()).collect()
+/// The arguments of every call of the program in a page: in its blocks, and in its text between backticks.
+fn calls(page: &str) -> BTreeSet<Vec<String>> {
+    let page = page.replace("\\\n", " ");
+    let mut lines: Vec<String> = Vec::new();
+    for (number, part) in page.split("```").enumerate() {
+        match number % 2 {
+            0 => lines.extend(part.replace('\n', " ").split('`').skip(1).step_by(2).map(str::to_owned)),
+            _ => lines.extend(part.lines().map(|line| line.trim_start_matches(PROMPT).to_owned())),
+        }
+    }
+    let parts = lines.iter().flat_map(|line| line.split(" && "));
+    let calls = parts.filter_map(|part| part.strip_prefix("kubectl gc ")?.split(['|', '#', '>', '<', '[']).next());
+    // CODE stands for any.
+    let words = |call: &str| call.split_whitespace().map(|word| word.replace("=CODE", "=stuck-finalizer")).collect();
+    // A version that is printed is no command.
+    let is_call = |call: &Vec<String>| call.first().is_some_and(|word| !word.starts_with(char::is_numeric));
+    calls.map(words).filter(is_call).collect()
 }
 
 #[test]
-fn every_flag_of_a_script_exists() {
-    let calls: Vec<Vec<String>> = blocks("sh").iter().flat_map(|script| calls(script)).collect();
-    assert!(calls.len() >= 8, "{calls:?}");
+fn every_flag_on_a_page_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = ["README.md", "examples/README.md", "docs"].iter().flat_map(|name| WalkDir::new(root.join(name)));
+    let pages = files.map(|entry| entry.expect("a readable folder").into_path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let calls: BTreeSet<Vec<String>> =
+        pages.flat_map(|page| calls(&fs::read_to_string(page).expect("a page"))).collect();
+    assert!(calls.len() >= 120, "only {} commands", calls.len());
     calls.iter().for_each(|call| accepted(call));
 }
 

@@ -115,8 +115,9 @@ pub fn first_lines(printed: &str, lines: Option<usize>) -> String {
 
 /// The pages whose commands are run, as paths in the repository.
 pub fn pages() -> Vec<PathBuf> {
-    let mut pages: Vec<PathBuf> =
-        ["README.md", "docs/how-collection-works.md", "docs/recipes.md", "docs/output.md"].map(PathBuf::from).into();
+    let written =
+        ["README.md", "docs/how-collection-works.md", "docs/recipes.md", "docs/output.md", "examples/README.md"];
+    let mut pages: Vec<PathBuf> = written.map(PathBuf::from).into();
     let mut generated: Vec<PathBuf> =
         examples::PAGES.iter().map(|page| Path::new("docs/commands").join(format!("{}.md", page.command))).collect();
     pages.append(&mut generated);
