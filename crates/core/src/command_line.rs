@@ -121,7 +121,7 @@ impl ShellCommand {
     }
 
     /// What it writes, as far as that is known.
-    pub(crate) fn writes(&self) -> impl Iterator<Item = (ObjectId, WriteKind)> {
+    pub fn writes(&self) -> impl Iterator<Item = (ObjectId, WriteKind)> {
         self.about.iter().filter_map(|(object, write)| Some((*object, (*write)?)))
     }
 

@@ -216,7 +216,7 @@ impl DoctorView<'_> {
         if options.wide {
             sections.add(Heading::Note, self.details(finding));
         }
-        let (said, is_cut) = cures(finding, usize::MAX, told);
+        let (said, is_cut) = cures(finding, usize::MAX, told, |_| String::new());
         sections.add(Heading::Next, said);
         if is_cut {
             sections.add(Heading::Next, all_of_code(self.again, finding.code));
@@ -225,13 +225,18 @@ impl DoctorView<'_> {
     }
 }
 
-/// What mends a finding: at most so many remedies. And whether anything is left out.
-pub(in crate::render) fn cures<'f>(finding: &'f Finding, most: usize, told: &mut Told<'f>) -> (Vec<Said>, bool) {
+/// What mends a finding: at most so many remedies, with more to say of each. And whether anything is left out.
+pub(in crate::render) fn cures<'f>(
+    finding: &'f Finding,
+    most: usize,
+    told: &mut Told<'f>,
+    more_of: impl Fn(&Remedy) -> String,
+) -> (Vec<Said>, bool) {
     let remedies = &finding.remedies;
     let mut said = Vec::new();
     let mut is_cut = remedies.len() > most;
     for (index, remedy) in remedies.iter().take(most).enumerate() {
-        let what = format!("{}{}", joint(remedies, index), remedy.what);
+        let what = format!("{}{}{}", joint(remedies, index), remedy.what, more_of(remedy));
         if remedy.comes_first() && !told.insert(&remedy.commands) {
             said.push(Said::Text(format!("{what} (see above)")));
             continue;

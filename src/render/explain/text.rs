@@ -17,8 +17,9 @@ use crate::render::{
     words::kinds_of,
 };
 use gc_core::{
+    command_line::{ShellCommand, WriteKind},
     doctor::{
-        Code, Explanation, Finding,
+        Code, Explanation, Finding, Remedy,
         explain::{
             Attention, Blocks, ConditionOutcome, FinalizerStory, Follows, OwnerState, ReferenceStory, Remover,
             RootCause, Trigger, Waiting,
@@ -29,7 +30,7 @@ use gc_core::{
     server::Propagation,
     simulate::{BlockedBy, Cause, Controllers, Next, NoAction, OutcomeKind, State, Uncertainty, says_why},
     tree::ResolvedReference,
-    wording::{count, thousands},
+    wording::{count, each_once, thousands},
 };
 
 use super::{
@@ -730,6 +731,17 @@ fn decides(finding: &Finding) -> bool {
     finding.remedies.iter().take(shown(finding)).any(|remedy| remedy.decides)
 }
 
+/// Which other objects than the explained one a remedy writes to, unless it says so itself.
+fn written(view: &ExplainView<'_>, object: ObjectId, remedy: &Remedy) -> String {
+    let writes: Vec<(ObjectId, WriteKind)> = remedy.commands.iter().flat_map(ShellCommand::writes).collect();
+    let is_told = |other: &ObjectId| remedy.what.contains(&view.snapshot.short_name(*other));
+    let others = writes.iter().map(|(other, _)| *other).filter(|other| *other != object);
+    let others: Vec<ObjectId> = each_once(others).filter(|other| !is_told(other)).collect();
+    let verb = if writes.iter().all(|(_, kind)| *kind == WriteKind::Delete) { "deletes" } else { "changes" };
+    let and = if writes.iter().any(|(own, _)| *own == object) { " this object and" } else { "" };
+    if others.is_empty() { String::new() } else { format!(" ({verb}{and} {})", view.names(&others, NAMED)) }
+}
+
 /// What mends a finding, and whether that is not all. Unless the output is wide, what stands above is not repeated.
 fn mended<'f>(
     view: &ExplainView<'_>,
@@ -743,7 +755,7 @@ fn mended<'f>(
     if detail != Detail::Wide && stands_above(finding, told) {
         return (Vec::new(), true);
     }
-    let (mut said, is_cut) = cures(finding, most, told);
+    let (mut said, is_cut) = cures(finding, most, told, |remedy| written(view, explanation.object, remedy));
     told.extend(finding.remedies.iter().take(most).map(|remedy| &remedy.commands[..]));
     if let (Some(Said::Text(first)), 2..) = (said.first_mut(), explanation.findings.len()) {
         let of = match is_its || finding.objects.is_empty() {
