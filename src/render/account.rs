@@ -15,8 +15,7 @@ use gc_core::{
     },
     document::API_VERSION,
     model::{Identity, ServerVersion},
-    restore::MANAGER,
-    wording::{age, and_more, count, grouped, some_of, thousands},
+    wording::{age, and_more, count, grouped, maker, some_of, thousands},
 };
 
 use super::{
@@ -194,7 +193,10 @@ impl Words<'_> {
                     true => String::new(),
                     false => format!(": {}; the collector deletes it", self.owners(owners)),
                 };
-                format!("recreated (uid {uid}{}){times}{dangling}", by(manager.as_ref(), ","))
+                // An object without any field of its own has no managed fields.
+                let unknown = || "; by whom is not known".to_owned();
+                let by = manager.as_ref().map_or_else(unknown, |manager| by(Some(manager), ","));
+                format!("recreated (uid {uid}{by}){times}{dangling}")
             }
         }
     }
@@ -228,7 +230,7 @@ impl Words<'_> {
         };
         format!(
             "{LOOP} {} was made {} since {} with the same owner that is missing, {}, and the collector deletes it \
-             each time: {now}. {makers}. Do: restart or fix the maker, so that it names a {} that exists, or no owner. \
+             each time: {now}. {makers}. Next: restart or fix the maker, so that it names a {} that exists, or no owner. \
              From here on, only every doubling of this number is told.",
             self.object(object),
             count(*times as usize, "time", "times"),
@@ -246,11 +248,6 @@ fn seconds(time: Millis) -> String {
 
 fn by(manager: Option<&String>, joint: &str) -> String {
     manager.map(|manager| format!("{joint} by {}", maker(manager))).unwrap_or_default()
-}
-
-/// Who writes under the name of a field manager.
-fn maker(manager: &str) -> &str {
-    if manager.starts_with(MANAGER) { "kubectl gc restore" } else { manager }
 }
 
 /// The makers of a loop, for a sentence.

@@ -42,12 +42,11 @@ impl Output for ArchiveView<'_> {
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.write_verdict(options, out)?;
-        let named = |((api_version, kind), number): (&(String, String), &usize)| {
-            match self.resources.map(api_version, kind) {
+        let named =
+            |((api_version, kind), number): (&(String, String), &usize)| match self.resources.map(api_version, kind) {
                 Mapping::Served(resource) => (*number, plural(self.resources.get(resource), *number)),
                 _ => (*number, kind.clone()),
-            }
-        };
+            };
         let mut kinds: Vec<(usize, String)> = self.kinds.iter().map(named).collect();
         kinds.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.cmp(b)));
         let kinds = kinds.iter().map(|(number, kind)| Line::new(&format!("{} {kind}", thousands(*number))));

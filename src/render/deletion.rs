@@ -527,7 +527,7 @@ fn next(view: &DeletionView<'_>, followed: &Followed) -> Option<ShellCommand> {
     if followed.collector_idle.is_some() {
         return Some(view.kubectl.plugin("doctor").arg("--probe"));
     }
-    view.kubectl.plugin("explain").about(view.resources?, &followed.blockers.first()?.object)
+    view.kubectl.plugin("explain").naming(view.resources?, &followed.blockers.first()?.object)
 }
 
 /// `Kind/name`, with its namespace if that is not the one in view.

@@ -124,7 +124,9 @@ fn verdict(result: &HoldResult) -> (Headline, String) {
         HoldOutcome::DeletedAgain => {
             (Headline::NotDone, format!("{name} was deleted again since: nothing is left to take back."))
         }
-        HoldOutcome::ByOthers => (Headline::Unexpected, format!("the delete of {name} was taken back by another client.")),
+        HoldOutcome::ByOthers => {
+            (Headline::Unexpected, format!("the delete of {name} was taken back by another client."))
+        }
         HoldOutcome::Failed => {
             let because = result.because.as_deref().unwrap_or_default();
             (Headline::NotDone, format!("{name} is not taken back yet: {because}."))

@@ -227,12 +227,7 @@ fn of_stays<'v>(view: &'v ReclaimView<'_>, wide: bool) -> Table<'v, &'v Stays> {
 }
 
 /// A table below a paragraph, if it has rows. Wide output has lines of any length.
-fn write_table<T>(
-    table: &Table<'_, T>,
-    items: &[T],
-    options: &TextOptions<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_table<T>(table: &Table<'_, T>, items: &[T], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     if items.is_empty() {
         return Ok(());
     }

@@ -242,9 +242,7 @@ impl RestoreView<'_> {
             (false, 0) if created == 0 && wanted == 1 => (Headline::Ok, format!("{objects} exists.")),
             (false, 0) if created == 0 => (Headline::Ok, format!("all {objects} exist.")),
             (false, 0) => (Headline::Creates, format!("{new}.")),
-            (false, _) => {
-                (Headline::Creates, format!("{new}; {} would not be as archived.", some(not_fine)))
-            }
+            (false, _) => (Headline::Creates, format!("{new}; {} would not be as archived.", some(not_fine))),
         }
     }
 }

@@ -209,7 +209,10 @@ fn owners() {
         state.key(Key::Esc);
         shown
     };
-    assert!(words(&mut state, "ConfigMap/locked").contains("Secret/token: could not be read: it is not known whether it exists"));
+    assert!(
+        words(&mut state, "ConfigMap/locked")
+            .contains("Secret/token: could not be read: it is not known whether it exists")
+    );
     assert!(!words(&mut state, "ConfigMap/locked").contains("not exist"), "unknown is not absent");
     assert!(words(&mut state, "ConfigMap/left-over").contains("ReplicaSet/gone: missing"));
 }

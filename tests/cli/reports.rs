@@ -380,7 +380,8 @@ fn what_belongs_to_an_object_may_be_missing_from_a_dump() {
     let path = write(folder.path(), "volume.json", &volume.to_string());
     let ran = gc(&["plan", "pv/pv-1", "--from", &path]);
     assert!(
-        ran.out.contains("DEPENDS: 1 object waits until the PV protection controller removes its finalizer; not certain."),
+        ran.out
+            .contains("DEPENDS: 1 object waits until the PV protection controller removes its finalizer; not certain."),
         "{ran}"
     );
     // All of it is told of each root, too.

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use walkdir::WalkDir;
 
 /// Words that stood for something that has another name now.
-const OLD: [&str; 36] = [
+const OLD: [&str; 37] = [
     "exists, and it has no owner.",
     "survives with changed",
     "survive with changed",
@@ -37,6 +37,7 @@ const OLD: [&str; 36] = [
     // What is not certain, may be, or is not known has no other words.
     "manager seems to",
     "perhaps DATA LOSS",
+    "not all is certain",
     "Not verified",
     "effect unknown",
     "effects unknown",

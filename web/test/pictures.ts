@@ -67,7 +67,7 @@ export function shop(): Picture {
   }));
   const sections: Section[] = [
     { label: 'Outside', lines: [
-      'Pod/web-6d5f8c7b94-x2lqp: effect not known: the controller that removes acme.io/drain may also change something ' +
+      'Pod/web-6d5f8c7b94-x2lqp: effect unknown: the controller that removes acme.io/drain may also change something ' +
       'outside the cluster'] },
     { label: 'Assumes', lines: ['the kubelets on nodes worker-1 and worker-2 end their pods after their grace period'] },
     { label: 'But', lines: ['Shop/main is not deleted and may recreate 1 of these'] },

@@ -52,6 +52,14 @@ pub fn grouped<K: Clone + Eq + Hash, T>(items: impl IntoIterator<Item = (K, T)>)
     groups
 }
 
+/// How the field manager of a restore begins; the archived object's uid follows.
+pub const RESTORES: &str = "kubectl-gc-restore:";
+
+/// Who writes under the name of a field manager.
+pub fn maker(manager: &str) -> &str {
+    if manager.starts_with(RESTORES) { "kubectl gc restore" } else { manager }
+}
+
 /// Each item once, where it first comes.
 pub fn each_once<T: Clone + Eq + Hash>(items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
     let mut seen: FxHashSet<T> = FxHashSet::default();

@@ -22,12 +22,7 @@ use crate::{
         hold::{HoldOutcome, HoldResult},
         signals::{INTERRUPT, Signals, TERMINATE},
     },
-    render::{
-        header::header,
-        hold::HoldView,
-        output::Format,
-        style::Style,
-    },
+    render::{header::header, hold::HoldView, output::Format, style::Style},
 };
 use gc_cluster::{act::Seen, cluster::clock};
 use gc_core::{

@@ -228,7 +228,7 @@ fn rows() -> Vec<(What, &'static str)> {
         ),
         (
             of("Pod", Change::Recreated { times: 1, manager: None, former_uid: text("old"), owners: Vec::new() }),
-            "Pod/x recreated (uid uid-x)",
+            "Pod/x recreated (uid uid-x; by whom is not known)",
         ),
         (
             of(
@@ -247,14 +247,14 @@ fn rows() -> Vec<(What, &'static str)> {
             What::Loop(looped.clone()),
             "LOOP: Pod/runner-7 was made 2 times since 14:02:11 with the same owner that is missing, Runner/a (uid \
              u-1), and the collector deletes it each time: Runner/a has uid u-2 now, so the maker goes by what it knew \
-             before. It is made by runner-controller. Do: restart or fix the maker, so that it names a Runner that \
+             before. It is made by runner-controller. Next: restart or fix the maker, so that it names a Runner that \
              exists, or no owner. From here on, only every doubling of this number is told.",
         ),
         (
             What::Loop(Loop { owner: owner("a", absent()), managers: Vec::new(), ..looped }),
             "LOOP: Pod/runner-7 was made 2 times since 14:02:11 with the same owner that is missing, Runner/a (uid \
              u-1), and the collector deletes it each time: there is no Runner/a with this uid any more, so the maker \
-             goes by what it knew before. Its maker is not known (no field manager). Do: restart or fix the maker, so \
+             goes by what it knew before. Its maker is not known (no field manager). Next: restart or fix the maker, so \
              that it names a Runner that exists, or no owner. From here on, only every doubling of this number is \
              told.",
         ),

@@ -21,6 +21,7 @@ use super::{
     picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View, section},
     plan::VerdictJson,
     sections::Heading,
+    states::Headline,
 };
 
 pub use text::CodesView;
@@ -199,11 +200,11 @@ fn verdict(view: &DoctorView<'_>) -> Verdict {
             Verdict { fate, word: fate.text().to_owned(), sentence: format!("{}.", view.counts()) }
         }
         None => {
-            let unknown = view.snapshot.is_empty();
-            let fate = if unknown { Fate::Unsure } else { Fate::Untouched };
             let said = view.nothing_found();
-            let said = said.strip_prefix("UNKNOWN: ").unwrap_or(&said).to_owned();
-            Verdict { fate, word: if unknown { "UNKNOWN" } else { "OK" }.to_owned(), sentence: said }
+            match said.strip_prefix("UNSURE: ") {
+                Some(rest) => Verdict::of(Headline::Unsure, rest.to_owned()),
+                None => Verdict::of(Headline::Ok, said),
+            }
         }
     }
 }

@@ -429,7 +429,7 @@ impl ObjectCommands {
 
     /// The commands for an object; none if its name, kind or namespace is one that no API server accepts.
     fn of(&self, resources: &Resources, identity: &Identity) -> Vec<String> {
-        let about = |command: &ShellCommand| command.clone().about(resources, identity);
+        let about = |command: &ShellCommand| command.clone().naming(resources, identity);
         let explain = about(&self.explain);
         let get = self.get.as_ref().and_then(about).map(|get| get.args(["-o", "yaml"]));
         explain.into_iter().chain(get).map(|command| command.to_string()).collect()

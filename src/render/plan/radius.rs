@@ -137,8 +137,10 @@ impl<'a> BlastRadius<'a> {
             line.remark(Tone::Error, &remark);
         } else {
             let EffectCounts { warning, unknown, .. } = row.effects;
-            let effects =
-                [(warning - unknown, "more effect", "more effects"), (unknown, "effect not known", "effects not known")];
+            let effects = [
+                (warning - unknown, "more effect", "more effects"),
+                (unknown, "effect not known", "effects not known"),
+            ];
             for (number, one, many) in effects.into_iter().filter(|(number, ..)| *number > 0) {
                 line.remark(Tone::Warning, &count(number, one, many));
             }

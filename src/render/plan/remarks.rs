@@ -206,7 +206,7 @@ fn or_else(outcome: &Outcome, if_what: &str) -> String {
             others.push(describe);
         }
     }
-    format!("or {} if {if_what}", others.join(" or "))
+    format!("{DOUBT} or {} if {if_what}", others.join(" or "))
 }
 
 /// Which owner references the object loses, and which it keeps.

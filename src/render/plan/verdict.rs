@@ -554,7 +554,7 @@ fn come_back(view: &PlanView<'_>) -> impl Iterator<Item = Part> {
 /// That something is not certain, and why, where nothing is worse.
 fn uncertain(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
     if verdict.result != VerdictResult::Unsure {
-        return (!verdict.certain).then(|| Part::new(20, "not all is certain").or(2, "not certain"));
+        return (!verdict.certain).then(|| Part::new(20, "not certain"));
     }
     let first = doubts(verdict).next().filter(|first| !is_loss(first))?;
     let short =
@@ -791,12 +791,12 @@ mod tests {
                 Part::new(15, format!("2 stuck on {name}")).or(6, "2 stuck").listed(),
                 Part::new(5, "3 go").joined("; then "),
                 Part::new(3, "1 kept"),
-                Part::new(20, "not all is certain").or(2, "not certain"),
+                Part::new(20, "not certain"),
             ]
         };
         assert_eq!(
             line(all("abc")),
-            "STUCK: abc loses its data, 5 objects go, 2 stuck on abc; then 3 go; 1 kept; not all is certain."
+            "STUCK: abc loses its data, 5 objects go, 2 stuck on abc; then 3 go; 1 kept; not certain."
         );
         let long = line(all(&"x".repeat(253)));
         assert_eq!(long, "STUCK: 1 volume loses data, 5 objects go, 2 stuck; not certain.");

@@ -141,11 +141,7 @@ fn unread_owners_of_several_namespaces_are_told_apart() {
     assert_eq!(
         told,
         [
-            (
-                1,
-                "The owner v1 Secret/token could not be read.",
-                "It is not known whether this owner exists."
-            ),
+            (1, "The owner v1 Secret/token could not be read.", "It is not known whether this owner exists."),
             (
                 3,
                 "The owners v1 Secret/other, v1 Secret/token could not be read.",

@@ -27,9 +27,6 @@ pub use plan::{Item, ItemId, Owner, RestoreOptions, RestorePlan, defined, sets_s
 pub use relocate::{NamespaceMap, StillNamed};
 pub use selection::selected_namespaces;
 
-/// How the field manager of a restore begins; the archived object's uid follows.
-pub const MANAGER: &str = "kubectl-gc-restore:";
-
 /// The result for one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Outcome {

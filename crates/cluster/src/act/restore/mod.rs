@@ -26,7 +26,8 @@ use crate::{
 use gc_core::{
     model::{Mapping, Resource, Resources},
     progress,
-    restore::{Item, ItemId, MANAGER, Outcome, Place, RestorePlan, Restored},
+    restore::{Item, ItemId, Outcome, Place, RestorePlan, Restored},
+    wording::RESTORES,
 };
 
 pub(in crate::act) use self::create::put_status;
@@ -173,7 +174,7 @@ fn failed(why: impl Into<String>) -> Outcome {
 /// The field manager of a restore. It contains the archived object's uid, so that a restored object is recognized as
 /// the copy of that object and no other.
 pub(in crate::act) fn manager(archived_uid: &str) -> String {
-    format!("{MANAGER}{archived_uid}")
+    format!("{RESTORES}{archived_uid}")
 }
 
 /// Whether a restore created this object from the archived object with this uid.

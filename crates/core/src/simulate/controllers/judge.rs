@@ -7,7 +7,7 @@ use crate::{
         ObjectId, Origin, ResourceId, Symbol,
         effects::{AddOn, add_on, is_within, known_finalizer},
     },
-    wording::count,
+    wording::{count, maker},
 };
 
 use super::{
@@ -340,7 +340,7 @@ fn without_evidence(
             Liveness::Nobody(format!("added by {manager:?}, as many programs are called; its controller is not known"))
         }
         (None, AddedBy::Anyone(manager)) => {
-            Liveness::Nobody(format!("added by hand with {manager:?}; its controller is not known"))
+            Liveness::Nobody(format!("added by hand with {:?}; its controller is not known", maker(manager)))
         }
         (None, AddedBy::Program(_)) if all_read => Liveness::Nobody("no workload or Lease has that name".to_owned()),
         (None, AddedBy::Program(_)) => unread(),
