@@ -35,7 +35,7 @@ async function page() {
   const style = (await bundle('src/page.css', {})).replace(/(--[a-z]+:|,) /g, '$1');
   const policy = [
     "default-src 'none'", `script-src '${sha256(script)}'`, `style-src '${sha256(style)}'`,
-    "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+    "img-src data:", "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
   ].join('; ');
   const parts = { POLICY: policy, STYLE: style, SCRIPT: script };
   const skeleton = readFileSync(join(here, 'src/page.html'), 'utf8');

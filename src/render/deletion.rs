@@ -266,16 +266,22 @@ const FAILED: (Fate, &str) = (Fate::Error, "failed");
 
 /// Lines of one sort.
 struct Group<'a> {
+    title: &'static str,
     pub lines: Vec<(&'a Identity, Line)>,
     /// How many there would be if none were left out.
     all: usize,
 }
 
 impl<'a> Group<'a> {
-    fn of<T>(all: impl IntoIterator<Item = T>, most: usize, line: impl Fn(T) -> (&'a Identity, Line)) -> Self {
+    fn of<T>(
+        title: &'static str,
+        all: impl IntoIterator<Item = T>,
+        most: usize,
+        line: impl Fn(T) -> (&'a Identity, Line),
+    ) -> Self {
         let all: Vec<T> = all.into_iter().collect();
         let number = all.len();
-        Group { lines: all.into_iter().take(most).map(line).collect(), all: number }
+        Group { title, lines: all.into_iter().take(most).map(line).collect(), all: number }
     }
 }
 
@@ -283,19 +289,20 @@ impl<'a> Group<'a> {
 /// but for the targets.
 fn groups<'a>(view: &DeletionView<'a>, most: usize) -> Vec<Group<'a>> {
     let not_done = view.sent.iter().filter_map(|sent| Some((&sent.target, not_done(view, sent)?))).collect();
-    let failed = Group::of(view.sweep.unwrap_or_default(), most, |(object, why)| {
+    let failed = Group::of("Failed", view.sweep.unwrap_or_default(), most, |(object, why)| {
         (object, line(view, object, FAILED, Tone::Error, vec![why.clone()]))
     });
-    let mut groups = vec![Group { lines: not_done, all: 0 }, failed];
+    let mut groups = vec![Group { title: "Not done", lines: not_done, all: 0 }, failed];
     let Some(followed) = view.followed else { return groups };
     let mut blockers: Vec<&Blocker> = followed.blockers.iter().collect();
     let blocker_of = |it: &UnexpectedOutcome| followed.blockers.iter().find(|blocker| blocker.object == it.object);
     if followed.ended != Ended::AsPlanned && !went_all_the_same(followed) {
-        groups.push(Group::of(&followed.otherwise, most, |it| (&it.object, otherwise_line(view, it, blocker_of(it)))));
+        let line = |it: &'a UnexpectedOutcome| (&it.object, otherwise_line(view, it, blocker_of(it)));
+        groups.push(Group::of("Otherwise than planned", &followed.otherwise, most, line));
         blockers.retain(|blocker| !followed.otherwise.iter().take(most).any(|it| it.object == blocker.object));
     }
-    groups.push(Group::of(blockers, most, |it| (&it.object, blocker_line(view, it))));
-    groups.push(Group::of(&followed.outside, most, |it| (&it.object, outside_line(view, it))));
+    groups.push(Group::of("Left Terminating", blockers, most, |it| (&it.object, blocker_line(view, it))));
+    groups.push(Group::of("Not in the plan", &followed.outside, most, |it| (&it.object, outside_line(view, it))));
     groups
 }
 
@@ -566,9 +573,13 @@ fn picture(view: &DeletionView<'_>, options: &PictureOptions<'_>) -> Picture {
         row_of_uid.entry(object.uid.clone()).or_insert(index);
         now(view, &object.uid, row);
     }
-    for Group { lines, .. } in groups(view, usize::MAX) {
+    let mut facts = Vec::new();
+    for Group { title, lines, .. } in groups(view, usize::MAX) {
+        let mut said = Vec::new();
         for (object, line) in lines {
             let told = row_of(&line, &[]);
+            let fact = format!("{}: {}; {}", told.title, told.word, told.detail);
+            said.push(fact.trim_end_matches("; ").to_owned());
             match row_of_uid.get(&object.uid) {
                 Some(row) => {
                     let row = &mut rows[*row];
@@ -581,14 +592,18 @@ fn picture(view: &DeletionView<'_>, options: &PictureOptions<'_>) -> Picture {
                 }
             }
         }
+        facts.extend(section(title, said));
     }
+    facts.extend(view.archive.and_then(|path| section("Archive", vec![path.display().to_string()])));
+    facts.extend(section(Heading::Then, view.unfinished.to_vec()));
     let (headline, sentence) = verdict(view);
     let next = view.followed.and_then(|followed| next(view, followed)).map(|command| command.to_string());
     let sections =
         [section(Heading::Then, view.unfinished.to_vec()), section(Heading::Next, next.into_iter().collect())];
     // What waited when it was planned may be gone.
     let (sections, waits) = (sections.into_iter().flatten().collect(), Vec::new());
-    let drawn = View { verdict: Some(Verdict::of(headline, sentence)), rows, waits, sections, ..planned };
+    let (verdict, reasons) = (Some(Verdict::of(headline, sentence)), String::new());
+    let drawn = View { verdict, reasons, facts, rows, waits, sections, name: planned.name };
     picture.views = Vec::new();
     picture.shown = 0;
     let drawn = if options.fold { folded(&picture, drawn, SAMPLES) } else { drawn };

@@ -26,8 +26,8 @@ fn its_policy_allows_its_own_script_and_style_only() {
     let script = source(inside(&page, "<script>", "</script>"));
     let style = source(inside(&page, "<style>", "</style>"));
     let policy = format!(
-        "default-src 'none'; script-src {script}; style-src {style}; base-uri 'none'; form-action 'none'; \
-         require-trusted-types-for 'script'; trusted-types 'none'"
+        "default-src 'none'; script-src {script}; style-src {style}; img-src data:; base-uri 'none'; \
+         form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     );
     assert_eq!(inside(&page, "<meta http-equiv=\"Content-Security-Policy\" content=\"", "\">"), policy);
     // The policy stands before all that it must hold for.

@@ -1,62 +1,70 @@
-// What the reader has chosen, and what is shown of it. A link keeps it behind the # of the address, so that it works
-// for a file, too. Only this module changes it.
-import { data, fateOf, textOf, use, type Data } from './data.ts';
+// What the reader has chosen, and what is shown of it. A link keeps it behind the # of the address,
+// so that it works for a file, too. Only this module changes it.
+import { data, fateOf, isChange, textOf, use, type Data } from './data.ts';
 import { COLUMNS, forestOf, type Forest } from './forest.ts';
 
 /** A browser lays out no more lines on paper in a time that a person waits for. */
 export const MOST_PRINTED = 3000;
 
+/** What is chosen, each as it is at the start. */
 export const START = {
-  /** The name of the policy; empty for the view that was asked for. */
-  view: '',
-  /** `table`; empty for the tree. */
-  show: '',
-  /** An object as `kind/namespace/name`, or `row-N` for a line without one. */
-  at: '',
+  /** The object as `kind/namespace/name`, or `row-N` for a line without one. */
+  o: '',
+  /** The policy. */
+  p: '',
+  /** `tree` or `table`. */
+  v: 'tree',
   /** Words to look for. */
-  search: '',
-  /** Names of states. */
-  state: '',
+  q: '',
+  /** The states that are not shown. */
+  off: '',
   /** A column of the table; `-COLUMN` sorts down; empty for the order of the tree. */
   sort: '',
 };
-export type State = typeof START;
+type Name = keyof typeof START;
+type Choice = Partial<typeof START>;
+/** What is not as at the start. A link has it, which may be cut, or made by hand. */
+let state = new URLSearchParams();
+export const chosen = (name: Name): string => state.get(name) ?? START[name];
 
-export function write(state: State): string {
-  return new URLSearchParams(Object.entries(state).filter(([, value]) => value)).toString();
+/** The address of a choice. */
+export function linkOf(to: Choice): string {
+  const link = new URLSearchParams(state);
+  for (const [name, value] of Object.entries(to)) {
+    if (value === START[name as Name]) link.delete(name);
+    else link.set(name, value);
+  }
+  return `#${link}`;
 }
 
-/** Reads a link, which may be cut, or made by hand. */
-export function read(hash: string): State {
-  const parts = new URLSearchParams(hash.slice(1));
-  return Object.fromEntries(Object.keys(START).map((name) => [name, parts.get(name) ?? ''])) as State;
-}
-
-export let state = START;
 /** The lines of each view, and of the one that is shown. */
 export let forests: Forest[];
 export let forest: Forest;
-/** The selected object, and its line; without one, -1. */
+/** The lines to show, and the active one of them. */
+export let lines: number[] = [];
+export let active = -1;
+/** The chosen object, and its line; without one, -1. */
 export let object = -1;
 export let line = -1;
-/** The lines to show. */
-export let lines: number[] = [];
 /** The page is printed. */
 export let isPaper = false;
 
-/** How a link names each object, so that it fits tomorrow's page, too; a second one of that name by its number. */
+/** What is closed, in all views. */
+const closed = new Set<number>();
+/** How a link names each object, so that it fits tomorrow's page; a second one by its number. */
 const places = new Map<string, number>();
 export let placeOf: string[];
-/** Shows all this; `before` is what was chosen before. */
-let draw: (before: State | undefined) => void;
+/** Shows all this; `isSame` if only what is chosen may be different. */
+let draw: (isSame: boolean) => void;
 
-export const isTable = (): boolean => state.show === 'table';
+export const isTable = (): boolean => chosen('v') === 'table';
 
 /** Shows of a picture what the address says, now and whenever it changes. */
 export function start(picture: Data, show: typeof draw): void {
   use(picture);
   draw = show;
-  const closed = new Set<number>();
+  START.p = data.views[data.shown]!.name;
+  START.off = isChange() ? 'untouched' : '';
   forests = data.views.map((view) => forestOf(view, closed));
   const { kind, namespace, name } = data.objects;
   name.forEach((name, at) => {
@@ -64,75 +72,99 @@ export function start(picture: Data, show: typeof draw): void {
     places.set(places.has(place) ? `object-${at}` : place, at);
   });
   placeOf = [...places.keys()];
-  addEventListener('hashchange', () => change(read(location.hash), state));
-  change(read(location.hash));
+  addEventListener('hashchange', () => change(location.hash));
+  change(location.hash);
 }
 
-/** Changes what is shown. A step is one that the browser's back button takes back. */
-export function go(to: Partial<State>, isStep = true): void {
-  const before = write(state);
-  change({ ...state, ...to }, state);
-  const hash = write(state);
-  if (hash === before) return;
+/** Changes what is shown, and the address. */
+export function go(to: Choice): void {
+  const link = linkOf(to);
+  change(link);
   try {
-    history[isStep ? 'pushState' : 'replaceState'](null, '', `#${hash}`);
+    history.replaceState(null, '', link);
   } catch {
-    // A frame may forbid it: the page works without a link.
+    // A frame may forbid it.
+    location.replace(link);
   }
 }
 
-function change(to: State, before?: State): void {
-  const shown = forest;
-  state = to;
-  forest = forests.find(({ view }) => view.name === state.view) ?? forests[data.shown]!;
-  const isFiltered = state.search !== before?.search || state.state !== before.state;
-  if (isFiltered || forest !== shown) forest.filter(state.search, state.state);
-  const known = places.get(state.at);
-  const row = Number(/^row-(\d+)$/.exec(state.at)?.[1] ?? -1);
+function change(link: string, isOther = !forest): void {
+  const [before, shown] = [state, forest];
+  state = new URLSearchParams(link.slice(1));
+  const others = Object.keys(START).filter((name) => name !== 'o');
+  isOther ||= others.some((name) => state.get(name) !== before.get(name));
+  if (isOther) {
+    forest = forests.find(({ view }) => view.name === chosen('p')) ?? forests[data.shown]!;
+    forest.filter(chosen('q'), chosen('off'));
+    if (forest !== shown) active = -1;
+  }
+  const known = places.get(chosen('o'));
+  const row = Number(/^row-(\d+)$/.exec(chosen('o'))?.[1] ?? -1);
   line = known !== undefined ? forest.lineOf[known]! : row < forest.size ? row : -1;
-  object = known ?? forest.own(line);
-  if (state.at !== before?.at) forest.reveal(line);
-  lines = isTable() ? table() : forest.visible(isPaper && forest.size <= MOST_PRINTED);
-  draw(before);
+  object = known ?? (forest.view.rows.object[line] ?? 0) - 1;
+  if (line >= 0 && chosen('o') !== before.get('o') && !lines.includes(line)) {
+    forest.reveal(line);
+    isOther = true;
+  }
+  const isAll = isPaper && forest.size <= MOST_PRINTED;
+  if (isOther) lines = isTable() ? table() : forest.visible(isAll);
+  if (line >= 0 && link !== `#${before}`) active = line;
+  // What is not shown is below something that is.
+  while (active >= 0 && !lines.includes(active)) active = forest.parent[active]!;
+  if (!lines.includes(active)) active = lines[0] ?? -1;
+  draw(!isOther);
+}
+
+/** Makes a line the active one, and chooses what it shows. */
+export function choose(line: number): void {
+  active = line;
+  const own = forest.view.rows.object[line]! - 1;
+  go({ o: line < 0 ? '' : placeOf[own] ?? `row-${line}` });
+}
+
+/** Opens or closes a line. */
+export function toggle(line: number): void {
+  forest.toggle(line);
+  active = forest.row(line);
+  change(linkOf({}), true);
+}
+
+export function openAll(): void {
+  closed.clear();
+  change(linkOf({}), true);
 }
 
 /** Shows everything for paper, or what is open if that is too much; and what is open again. */
 export function print(isNow: boolean): void {
   isPaper = isNow;
-  change(state, state);
+  change(linkOf({}), true);
 }
 
 /** The lines of the table: each object once, sorted if it is wanted. */
 function table(): number[] {
-  const isFirst = (line: number): boolean => (forest.lineOf[forest.own(line)] ?? line) === line;
-  const once = [...forest.matches.keys()].filter((line) => forest.matches[line] && isFirst(line));
-  const column = COLUMNS.find((column) => column === state.sort.replace('-', ''));
+  const isFirst = (line: number): boolean =>
+    (forest.lineOf[forest.view.rows.object[line]! - 1] ?? line) === line;
+  const found = [...forest.shown.keys()].filter((line) => forest.shown[line] === 2);
+  const once = found.filter(isFirst);
+  const column = COLUMNS.find((column) => column === chosen('sort').replace('-', ''));
   if (!column) return once;
-  const sign = state.sort.startsWith('-') ? -1 : 1;
+  const sign = chosen('sort').startsWith('-') ? -1 : 1;
   const keys: string[] = [];
   // Of states, what needs attention most is the first: a letter for each.
+  const letter = (line: number): string => String.fromCharCode(65 + forest.view.rows.fate[line]!);
   for (const line of once) {
-    keys[line] = column === 'state' ? String.fromCharCode(65 + forest.fate(line)) : forest.cell(line, column);
+    keys[line] = column === 'state' ? letter(line) : forest.cell(line, column);
   }
   // What has no value comes last in both directions.
-  const compare = (a: string, b: string): number => Number(!a) - Number(!b) || (a < b ? -sign : a > b ? sign : 0);
+  const compare = (a: string, b: string): number =>
+    a === b ? 0 : !a ? 1 : !b ? -1 : a < b ? -sign : sign;
   return once.sort((a, b) => compare(keys[a]!, keys[b]!));
 }
 
-/** Selects a line, or opens it if it stands for others. */
-export function select(line: number, isStep = true): void {
-  if (line < 0) toggle(line);
-  else go({ at: placeOf[forest.own(line)] ?? `row-${line}` }, isStep);
-}
-
-export function toggle(line: number): void {
-  forest.toggle(line);
-  go({});
-}
-
-/** The next line after the selected one that needs attention most. */
-export function nextWorst(): number | undefined {
+/** The next line after this one that is stuck or loses data. */
+export function nextWorst(line = active): number | undefined {
   const bad = [fateOf('stuck'), fateOf('error')];
   const after = Array.from({ length: forest.size }, (_, step) => (line + 1 + step) % forest.size);
-  return after.find((at) => forest.matches[at] && (bad.includes(forest.fate(at)) || forest.loses(at)));
+  return after.find((at) => forest.shown[at] === 2
+    && (bad.includes(forest.view.rows.fate[at]!) || forest.loses(at)));
 }

@@ -39,7 +39,10 @@ export interface Link {
 export interface View {
   name: string;
   verdict?: { fate: Fate; word: string; sentence: string };
+  reasons?: string;
   rows: Row[];
+  waits?: [number, number][];
+  facts?: Section[];
   sections?: Section[];
 }
 
@@ -54,7 +57,6 @@ export interface Row {
   loses?: boolean;
   more?: number;
   story?: Section[];
-  commands?: string[];
 }
 
 /** Values by number, each once; the first is none. */
@@ -80,18 +82,18 @@ export function visible(text: string): string {
 }
 
 export function columns(picture: Picture): Data {
-  const { title, source, shown, states, objects, links, views }: Picture = JSON.parse(
+  const { kind, title, source, shown, states, objects, links, views }: Picture = JSON.parse(
     JSON.stringify(picture, (_, value) => (typeof value === 'string' ? visible(value) : value)));
   const texts = once('');
-  const stories = once<Data['stories'][number]>({ sections: [], commands: [] });
+  const stories = once<Section[]>([]);
   const commands = once<string[][]>([]);
-  const abouts = once<[string, string]>(['', '']);
+  const abouts = once('');
   const text = (value = ''): number => texts.place(value);
   const fate = (name: string): number => states.findIndex((state) => state.name === name);
-  const about = ({ controller, blocks, invalid, closesCycle }: Link, role: string): string =>
-    [controller && role, blocks && 'blocking', invalid, closesCycle && 'closes a cycle'].filter(Boolean).join(', ');
+  const about = ({ controller, blocks, invalid, closesCycle }: Link): string =>
+    [controller && 'its controller', blocks && 'blocking', invalid, closesCycle && 'closes a cycle'].filter(Boolean).join(', ');
   return {
-    title, source, shown, states,
+    kind, title, source, program: 'kubectl gc 1.2.3', shown, states,
     objects: {
       name: objects.map(({ name }) => name),
       apiVersion: objects.map(({ apiVersion }) => text(apiVersion)),
@@ -104,23 +106,22 @@ export function columns(picture: Picture): Data {
     },
     links: {
       dependent: links.map(({ dependent }) => dependent), owner: links.map(({ owner }) => owner),
-      about: links.map((link) => abouts.place([about(link, 'its controller'), about(link, 'controlled')])),
+      about: links.map((link) => abouts.place(about(link))),
     },
-    views: views.map(({ name, verdict, rows, sections = [] }) => ({
-      name, sections, ...(verdict && { verdict: { ...verdict, fate: fate(verdict.fate) } }),
+    views: views.map(({ name, verdict, reasons = '', rows, waits = [], facts = [], sections = [] }) => ({
+      name, reasons, waits, facts, sections, ...(verdict && { verdict: { ...verdict, fate: fate(verdict.fate) } }),
       rows: {
-        object: rows.map(({ object = -1 }) => object + 1),
+        object: rows.map(({ object = -1, more }) => (more ? 0 : object + 1)),
         parent: rows.map(({ parent }, at) => (parent === undefined ? 0 : at - parent)),
-        title: rows.map(({ object, title }) => {
+        title: rows.map(({ object, title, more }) => {
           const { kind, name } = objects[object ?? -1] ?? {};
-          return `${kind}/${name}` === title ? 0 : text(title);
+          return `${kind}/${name}` === title && !more ? 0 : text(title);
         }),
         fate: rows.map((row) => fate(row.fate)),
         word: rows.map(({ word }) => text(word)),
         detail: rows.map(({ detail }) => text(detail)),
-        more: rows.map(({ more = 0 }) => more),
         flags: rows.map(({ points, loses }) => Number(points ?? false) + 2 * Number(loses ?? false)),
-        story: rows.map(({ story = [], commands = [] }) => stories.place({ sections: story, commands })),
+        story: rows.map(({ story = [] }) => stories.place(story)),
       },
     })),
     texts: texts.values, stories: stories.values, commands: commands.values, abouts: abouts.values,

@@ -7,11 +7,11 @@ import { chain, cycle, empty, findings, hostile, many, shop, siblings } from './
 const [folder = 'screenshots', ...files] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 const browser = await launch();
-const pod = '#at=pod/shop/web-6d5f8c7b94-x2lqp';
+const pod = '#o=pod/shop/web-6d5f8c7b94-x2lqp';
 const shots: [name: string, page: Parameters<typeof open>[1], hash: string][] = [
-  ['shop', shop(), ''], ['shop-story', shop(), pod], ['shop-foreground', shop(), '#view=foreground'],
-  ['shop-table', shop(), '#show=table&sort=-state'], ['shop-search', shop(), '#search=web-6d'],
-  ['findings', findings(), '#at=row-0'], ['many', many(5000), ''], ['cycle', cycle(), ''], ['hostile', hostile(), ''],
+  ['shop', shop(), ''], ['shop-story', shop(), pod], ['shop-foreground', shop(), '#p=foreground'],
+  ['shop-table', shop(), '#v=table&sort=-state'], ['shop-search', shop(), '#q=web-6d'],
+  ['findings', findings(), '#o=row-0'], ['many', many(5000), ''], ['cycle', cycle(), ''], ['hostile', hostile(), ''],
   ['siblings', siblings(5000), ''], ['chain', chain(1000), ''], ['empty', empty(), ''],
   ...files.map((file) => [basename(file, '.html'), readFileSync(file, 'utf8'), ''] satisfies typeof shots[number]),
 ];

@@ -5,7 +5,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
 import { visible, type Picture } from './columns.ts';
 import { html, launch, open, TEXT, type Opened } from './page.ts';
-import { chain, cycle, empty, findings, HOSTILE, hostile, many, shared, shop, siblings } from './pictures.ts';
+import { chain, cycle, DRAIN, empty, findings, HOSTILE, hostile, many, shared, shop, siblings } from './pictures.ts';
 
 const POD = 'pod/shop/web-6d5f8c7b94-x2lqp';
 const DEPLOYMENT = 'deployment/shop/web';
@@ -57,34 +57,48 @@ async function expectLines(page: Page, wanted: string[], list = 'tree'): Promise
   assert.deepEqual(found, wanted);
 }
 
-pageTest('the verdict, the tree and the sections of the text', shop, async (page) => {
-  assert.match(await text(page, '.verdict'), /^STUCK 7 of 8 objects are deleted/);
+pageTest('from, the verdict, the facts, the tree and the foot', shop, async (page) => {
+  assert.match(await text(page, 'header'), /^Plan: delete deployment\/web, background · Dump examples\/shop\.yaml, namespace shop\. · kubectl gc 1\.2\.3\n/);
+  assert.match(await text(page, 'h1'), /^■ STUCK 7 of 8 objects are deleted/);
+  assert.match(await text(page, 'h1 + p'), /^1 object stays Terminating because/);
   assert.deepEqual(await lines(page), shop().views[0]!.rows.map((row) => row.title));
-  assert.match(await line(page, 'x2lqp').innerText(), /STUCK\s+finalizer acme.io\/drain/);
-  assert.match(await text(page, 'aside'), /Outside[^]*Assumes[^]*But[^]*Next/);
+  assert.match(await line(page, 'x2lqp').innerText(), /STUCK\s+Pod\/web-6d5f8c7b94-x2lqp\s+finalizer acme.io\/drain/);
+  const facts = await page.locator('.facts > section:visible').allInnerTexts();
+  assert.deepEqual(facts.map((fact) => fact.split('\n')[0]), ['LOST', 'WHAT HOLDS IT UP', 'GOES', 'NEXT']);
+  assert.match(facts[1]!, /Pod\/web-6d5f8c7b94-x2lqp: finalizer acme\.io\/drain$/);
+  assert.match(facts[2]!, /3 ReplicaSets, 2 Pods, 1 Deployment, 1 ConfigMap$/);
+  assert.match(await text(page, 'aside'), /■ STUCK\s+Pod\/web-6d5f8c7b94-x2lqp/, 'the first culprit is chosen at once');
+  assert.equal(await page.locator('details li').isVisible(), false);
+  await page.click('summary');
+  assert.match(await text(page, 'footer'), /the kubelets on nodes[^]*Keys: [^]*■ stuck: is stuck · × deleted: is deleted · ● kept: is kept$/);
   assert.match(await page.title(), /^Plan: delete deployment\/web/);
 });
 
 pageTest('the mouse opens, closes and selects', shop, async (page) => {
   await line(page, 'ReplicaSet/web-6d').locator('.twisty').click();
   assert.equal((await lines(page)).length, 6);
-  assert.match(await line(page, 'ReplicaSet/web-6d').innerText(), /\+3[^]*stuck below/);
+  assert.match(await line(page, 'ReplicaSet/web-6d').innerText(), /\+3[^]*■ stuck/);
+  assert.match(await text(page, 'aside > h2'), /x2lqp/, 'who opens and closes chooses nothing');
   await line(page, 'ReplicaSet/web-6d').locator('.twisty').click();
   await line(page, 'x2lqp').click();
   const story = await text(page, 'aside');
   for (const part of [
-    /^Pod\/web-6d5f8c7b94-x2lqp/, /STUCK finalizer/, /Under each policy/, /orphan\s+outside/, /Waits for/, /Commands/,
-    /Owners \(1\)\s+ReplicaSet\/web-6d5f8c7b94 -n shop\s*its controller, blocking/, /acme\.io\/drain/,
-    /2026-11-20 17:30:04 UTC/,
+    /■ STUCK\s+Pod\/web-6d5f8c7b94-x2lqp\s+finalizer acme\.io\/drain\s+Namespace\s+shop/,
+    /Under\s+Shop\/main › Deployment\/web › ReplicaSet\/web-6d5f8c7b94/, /Held by\s+acme\.io\/drain/,
+    /Created\s+2026-11-20 17:30:04 UTC/, /WHY\s+finalizer[^]*NEXT\s+kubectl get/,
   ]) assert.match(story, part);
-  await page.click('aside .link');
-  assert.match(await text(page, 'aside'), /^ReplicaSet\/web-6d5f8c7b94[^]*Dependents \(3\)/);
+  await page.click('aside a >> nth=-1');
+  await page.waitForSelector('aside > h2:has-text("ReplicaSet/web-6d5f8c7b94")');
+  assert.match(await text(page, 'aside'), /Below it\s+Pod \(3\)/);
+  await line(page, 'shop-settings').click();
+  assert.match(await text(page, 'aside'), /Under\s+Shop\/main › Deployment\/web\s+Also owned by\s+Deployment\/api/);
+  await page.click('aside a:has-text("Deployment/api")');
+  await page.waitForSelector('aside > h2:has-text("Deployment/api")');
+  assert.match(await text(page, 'aside'), /not in this view[^]*Below it\s+ConfigMap \(1\)/);
+  await page.goBack();
+  await page.waitForSelector('aside > h2:has-text("shop-settings")');
   await page.click('aside .close');
-  assert.match(await text(page, 'aside'), /^All in all/);
-  await page.click('text=Collapse all');
-  assert.deepEqual(await lines(page), ['Deployment/web']);
-  await page.click('text=Expand all');
-  assert.equal((await lines(page)).length, 9);
+  assert.match(await text(page, 'aside'), /^Choose an object/);
 });
 
 pageTest('the keyboard walks the tree', shop, async (page) => {
@@ -93,28 +107,30 @@ pageTest('the keyboard walks the tree', shop, async (page) => {
     for (const key of keys) await page.keyboard.press(key);
     return active(page);
   };
-  assert.equal(await press('ArrowDown', 'ArrowDown'), 'ConfigMap/shop-settings');
+  assert.equal(await press('Home', 'ArrowDown', 'ArrowDown'), 'ConfigMap/shop-settings');
+  assert.match(await text(page, 'aside > h2'), /shop-settings/, 'the story follows');
   assert.equal(await press('End'), 'ReplicaSet/web-7f4d9b8c6d');
   assert.equal(await press('ArrowLeft'), 'Deployment/web');
   assert.equal(await press('ArrowRight'), 'ConfigMap/web-dashboard -n elsewhere');
   assert.equal(await press('n'), 'Pod/web-6d5f8c7b94-x2lqp');
-  assert.match(await text(page, 'aside'), /^Pod\/web-6d5f8c7b94-x2lqp/);
+  assert.match(await text(page, 'aside > h2'), /^Pod\/web-6d5f8c7b94-x2lqp/);
   assert.equal(await press('j', 'k'), 'Pod/web-6d5f8c7b94-x2lqp');
   assert.equal(await press('ArrowLeft', 'ArrowLeft'), 'ReplicaSet/web-6d5f8c7b94');
   assert.equal((await lines(page)).length, 6);
   assert.equal(await press('*'), 'ReplicaSet/web-6d5f8c7b94');
   assert.equal((await lines(page)).length, 9);
-  assert.equal(await press('ArrowDown', 'Enter'), 'Pod/web-6d5f8c7b94-x2lqp');
-  assert.match(await text(page, 'aside'), /^Pod\/web-6d5f8c7b94-x2lqp/);
+  assert.equal(await press('Enter'), 'ReplicaSet/web-6d5f8c7b94');
+  assert.equal((await lines(page)).length, 6);
+  assert.equal(await press('Enter', 'ArrowDown'), 'Pod/web-6d5f8c7b94-x2lqp');
   assert.equal(await line(page, 'x2lqp').getAttribute('aria-selected'), 'true');
   assert.equal(await press('PageUp'), 'Deployment/web');
   await page.keyboard.press('Escape');
-  assert.match(await text(page, 'aside'), /^All in all/);
+  assert.match(await text(page, 'aside'), /^Choose an object/);
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'tree');
   await press('p');
-  assert.match(await text(page, '.verdict'), /5 of 8/);
+  assert.match(await text(page, 'h1'), /5 of 8/);
   await press('t');
-  assert.ok(await page.isChecked('#show-table'));
+  assert.ok(await page.isChecked('#v-table'));
   await page.keyboard.press('/');
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'search');
 });
@@ -132,52 +148,57 @@ pageTest('Tab goes through everything and out again', shop, async (page) => {
     seen.push(at);
   }
   assert.ok(seen.length < 40, seen.join(', '));
-  for (const stop of ['search', 'tree', 'show-tree', 'state-stuck', 'policy-background', 'expand']) assert.ok(seen.includes(stop), `${stop}: ${seen.join()}`);
+  for (const stop of ['search', 'tree', 'v-tree', 'state-stuck', 'p-background']) assert.ok(seen.includes(stop), `${stop}: ${seen.join()}`);
 });
 
 pageTest('another policy changes verdict, lines and marks', shop, async (page) => {
   await page.click('label:has-text("foreground")');
-  assert.match(await text(page, '.verdict'), /5 of 8 objects are deleted/);
-  assert.match(await line(page, 'Deployment/web').innerText(), /STUCK\s+waits for/);
+  assert.match(await text(page, 'h1'), /5 of 8 objects are deleted/);
+  assert.match(await line(page, 'Deployment/web').innerText(), /STUCK\s+▾?\s*Deployment\/web\s+waits for/);
+  assert.match(await text(page, '.facts section:has-text("holds it up")'), /UP\s+Pod\/web-6d5f8c7b94-x2lqp: finalizer/);
+  await line(page, 'ReplicaSet/web-6d').click();
+  assert.match(await text(page, 'aside'), /Waits for\s+Pod\/web-6d5f8c7b94-x2lqp\s+Holds up\s+Deployment\/web/);
+  await page.focus('#p-foreground');
   await page.keyboard.press('ArrowRight');
-  assert.match(await text(page, '.verdict'), /^1 object is deleted/);
+  assert.match(await text(page, 'h1'), /^× 1 object is deleted/);
   assert.equal((await lines(page)).length, 6);
-  assert.equal(await hash(page), '#view=orphan');
-  assert.match(await text(page, '.head'), /Shown: --propagation=orphan, which is not what the command asked for\./);
-  await page.goBack();
-  assert.match(await text(page, '.verdict'), /5 of 8/);
+  assert.match(await hash(page), /&p=orphan$/);
+  assert.match(await text(page, 'h1 + p'), /^Shown: --propagation=orphan, which is not what the command asked for\./);
 });
 
 pageTest('search, and filters by state', shop, async (page) => {
   await page.fill('#search', 'x2lqp stuck');
   await expectLines(page, STUCK_LINES);
   assert.equal(await text(page, '.found'), '1 of 9 lines');
-  assert.equal(await hash(page), '#search=x2lqp+stuck');
+  assert.match(await hash(page), /&q=x2lqp\+stuck$/);
   await page.keyboard.press('Enter');
   assert.equal(await active(page), STUCK_LINES[2]);
   await page.keyboard.press('/');
   await page.keyboard.press('Escape');
   await expectLines(page, shop().views[0]!.rows.map((row) => row.title));
-  await page.check('#state-stuck');
-  await expectLines(page, STUCK_LINES);
-  assert.ok(await page.isChecked('#state-stuck'));
-  await page.check('#state-kept');
+  await page.uncheck('#state-deleted');
   await expectLines(page, ['Deployment/web', 'ConfigMap/shop-settings', ...STUCK_LINES.slice(1)]);
-  await page.uncheck('#state-stuck');
-  assert.equal(await hash(page), '#state=kept');
   await page.uncheck('#state-kept');
+  await expectLines(page, STUCK_LINES);
+  assert.equal(await text(page, '.found'), '1 of 9 lines');
+  assert.ok(await page.isChecked('#state-stuck'));
+  await page.uncheck('#state-stuck');
+  assert.match(await hash(page), /&off=stuck\+deleted\+kept\+untouched$/);
+  await expectLines(page, []);
+  for (const state of ['stuck', 'deleted', 'kept']) await page.check(`#state-${state}`);
+  assert.doesNotMatch(await hash(page), /off/);
   await page.fill('#search', 'configmap/ elsewhere');
   await expectLines(page, ['Deployment/web', 'ConfigMap/web-dashboard -n elsewhere']);
   await page.fill('#search', 'nothing like this');
   await expectLines(page, []);
-  assert.match(await text(page, '.below'), /Nothing matches/);
-  await page.click('#show-table');
+  assert.match(await text(page, '.found'), /Nothing matches/);
+  await page.click('#v-table');
   await page.fill('#search', '');
   assert.equal((await lines(page, 'table')).length, 9);
 });
 
 pageTest('the table sorts, and selects', shop, async (page) => {
-  await page.click('#show-table');
+  await page.click('#v-table');
   const sorted = async (head: string): Promise<string[]> => {
     await page.click(`#table .headers button:has-text("${head}")`);
     return lines(page, 'table');
@@ -188,57 +209,80 @@ pageTest('the table sorts, and selects', shop, async (page) => {
   assert.deepEqual(await sorted('Name'), [...names].sort().reverse());
   assert.deepEqual(await sorted('Name'), names);
   assert.equal((await sorted('State'))[0], 'web-6d5f8c7b94-x2lqp');
-  assert.equal((await sorted('Created'))[0], 'web');
   assert.equal((await sorted('Namespace'))[0], 'web-dashboard');
   assert.equal((await sorted('Kind'))[0], 'web-dashboard');
   // What has no detail comes last, in both directions.
   assert.equal((await sorted('Detail'))[0], 'web-6d5f8c7b94-8kqzn');
   assert.equal((await sorted('Detail'))[0], 'shop-settings');
-  assert.equal(await hash(page), '#show=table&sort=-detail');
+  assert.match(await hash(page), /&v=table&sort=-detail$/);
   await page.click('#table .lines [role=row]:has-text("x2lqp")');
-  await page.click('#show-tree');
+  await page.click('#v-tree');
   assert.equal(await line(page, 'x2lqp').getAttribute('aria-selected'), 'true');
-  await page.click('#show-table');
+  await page.click('#v-table');
   await page.focus('#table');
   await page.keyboard.press('Home');
-  await page.keyboard.press('Enter');
-  assert.match(await text(page, 'aside'), /^ConfigMap\/shop-settings/);
+  assert.match(await text(page, 'aside > h2'), /^ConfigMap\/shop-settings/);
 });
 
 pageTest('a link keeps what is shown, and back and forward work', shop, async (page) => {
-  assert.match(await text(page, '.verdict'), /5 of 8/);
-  assert.match(await text(page, 'aside'), /^Pod\/web-6d5f8c7b94-x2lqp/);
-  assert.equal(await page.isChecked('#show-table'), true);
+  assert.match(await text(page, 'h1'), /5 of 8/);
+  assert.match(await text(page, 'aside > h2'), /^Pod\/web-6d5f8c7b94-x2lqp/);
+  assert.equal(await page.isChecked('#v-table'), true);
   assert.equal(await page.inputValue('#search'), 'pod');
   assert.equal(await page.isChecked('#state-stuck'), true);
-  await page.click('#show-tree');
-  await line(page, 'Deployment/web').click();
+  assert.equal(await page.isChecked('#state-deleted'), false);
+  assert.deepEqual(await lines(page, 'table'), ['web-6d5f8c7b94', 'web-6d5f8c7b94-x2lqp']);
+  await page.click('#v-tree');
+  await page.click('aside a:has-text("Deployment/web")');
+  await page.waitForSelector('aside > h2:has-text("Deployment/web")');
+  assert.equal(await page.inputValue('#search'), '', 'what is linked to is shown');
   await page.goBack();
-  assert.match(await text(page, 'aside'), /^Pod\//);
-  await page.goBack();
-  assert.equal(await page.isChecked('#show-table'), true);
+  await page.waitForSelector('aside > h2:has-text("x2lqp")');
+  assert.equal(await page.inputValue('#search'), 'pod');
   await page.goForward();
-  await page.goForward();
-  assert.match(await text(page, 'aside'), /^Deployment\/web/);
-  await page.evaluate(() => { location.hash = '#at=no/such/one&view=none&show=table'; });
+  await page.waitForSelector('aside > h2:has-text("Deployment/web")');
+  assert.match(await text(page, 'h1'), /5 of 8/);
+  await page.evaluate(() => { location.hash = '#o=no/such/one&p=none&v=table'; });
   await page.waitForSelector('#table');
-  assert.match(await text(page, 'aside'), /^All in all/);
-  for (const [at, story] of [['row-3', /^ReplicaSet\/web-5b9c6fd4c8[^]*Metadata/], ['row-99', /^All in all/]] as const) {
-    await page.evaluate((at) => { location.hash = `#at=${at}`; }, at);
+  assert.match(await text(page, 'aside'), /^Choose an object/);
+  for (const [at, story] of [['row-3', /ReplicaSet\/web-5b9c6fd4c8[^]*Under/], ['row-99', /^Choose an object/]] as const) {
+    await page.evaluate((at) => { location.hash = `#o=${at}`; }, at);
     await page.waitForSelector('#tree');
     assert.match(await text(page, 'aside'), story);
-    await page.evaluate(() => { location.hash = '#show=table'; });
+    await page.evaluate(() => { location.hash = '#v=table'; });
     await page.waitForSelector('#table');
   }
-}, {}, `#view=foreground&show=table&at=${POD}&search=pod&state=stuck`);
+}, {}, `#p=foreground&v=table&o=${POD}&q=pod&off=deleted`);
+
+pageTest('a link that is broken harms nothing', shop, async (page) => {
+  await page.click('aside .close');
+  for (const link of ['%', 'o', '&&&=', 'v=%00&p[]=1', 'sort=-', 'o=row-1e9', HOSTILE.filter((name) => !name.includes('\ud800')).map(encodeURIComponent).join('&')]) {
+    await page.evaluate((link) => { location.hash = link; }, link);
+    await page.waitForFunction((link) => location.hash === `#${link}`, link);
+    await expectLines(page, shop().views[0]!.rows.map((row) => row.title));
+  }
+  const words = 'a b#%&=+';
+  await page.fill('#search', words);
+  await page.evaluate(() => dispatchEvent(new HashChangeEvent('hashchange')));
+  assert.equal(await page.inputValue('#search'), words, 'a link keeps every letter');
+});
+
+test('a frame that forbids other addresses still keeps what is shown', async () => {
+  const { page, complaints, close } = await open(browser, shop());
+  await page.evaluate(() => { history.replaceState = () => { throw new DOMException('no', 'SecurityError'); }; });
+  await page.click('#v-table');
+  assert.match(await hash(page), /v=table/);
+  assert.deepEqual(complaints, []);
+  await close();
+});
 
 pageTest('a command is copied as it is', shop, async (page) => {
-  const command = shop().views[0]!.rows[5]!.commands![1]!;
+  const command = DRAIN[1]!;
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.click(`[aria-label=${JSON.stringify(`Copy: ${command}`)}]`);
+  await page.click('.command button >> nth=1');
   await page.waitForFunction((wanted) => navigator.clipboard.readText().then((text) => text === wanted), command);
-  assert.match(await text(page, 'aside'), /Copied\./);
-}, {}, `#at=${POD}`);
+  assert.match(await text(page, 'aside'), /Copied/);
+}, {}, `#o=${POD}`);
 
 pageTest('a command can be copied where the clipboard is closed', shop, async (page) => {
   await page.evaluate(() => {
@@ -246,27 +290,48 @@ pageTest('a command can be copied where the clipboard is closed', shop, async (p
   });
   await page.click('.command button >> nth=0');
   await page.waitForSelector('text=Selected: press Ctrl+C');
-  assert.equal(await page.evaluate(() => getSelection()!.toString()), shop().views[0]!.rows[5]!.commands![0]);
-}, {}, `#at=${POD}`);
+  assert.equal(await page.evaluate(() => getSelection()!.toString()), DRAIN[0]);
+}, {}, `#o=${POD}`);
 
 pageTest('findings with their remedies', findings, async (page) => {
   assert.equal((await lines(page)).length, 7);
-  assert.match(await text(page, 'aside'), /^owner-other-namespace/, 'the worst one says at once what to do');
+  const boxes = await page.locator('.facts > section:visible').allInnerTexts();
+  assert.equal(boxes.length, 3, 'one for each finding');
+  assert.match(boxes[0]!, /^▲ ERROR owner-other-namespace[^]*must be in the same[^]*THEN\s[^]*NEXT\s[^]*kubectl delete/i);
+  assert.match(await text(page, 'aside > h2'), /^owner-other-namespace/, 'the worst one says at once what to do');
   await page.click('aside .close');
-  assert.match(await text(page, '.bar'), /1 error[^]*1 waits[^]*1 warning[^]*2 deleted[^]*1 missing[^]*1 note/);
+  assert.match(await text(page, '.bar'), /error\s+1[^]*waits\s+1[^]*warning\s+1[^]*deleted\s+2[^]*missing\s+1[^]*note\s+1/);
   await line(page, 'owner-other-namespace').click();
-  assert.match(await text(page, 'aside'), /^owner-other-namespace[^]*Then[^]*kubectl delete[^]*Objects \(1\)/);
-  assert.equal(await page.locator('.command').count(), 1, 'a command is told once, where it belongs');
-  assert.equal(await hash(page), '#at=row-0');
+  assert.match(await text(page, 'aside'), /ERROR\s+owner-other-namespace[^]*THEN[^]*kubectl delete/);
+  assert.equal(await page.locator('aside .command').count(), 1, 'a command is told once, where it belongs');
+  assert.equal(await hash(page), '#o=row-0');
   await line(page, 'Deployment/web').click();
   assert.match(await text(page, 'aside'), /No object with this uid was read/);
 });
 
+pageTest('many findings with many remedies', () => {
+  const pictured = findings();
+  const [found] = pictured.views[0]!.rows;
+  const remedies = Array.from({ length: 100 }, (_, at) => `kubectl delete pods/web-${at}`);
+  const story = [{ label: 'Next', lines: remedies, commands: remedies }];
+  pictured.views[0]!.rows = Array.from({ length: 100 }, () => ({ ...found!, story }));
+  return pictured;
+}, async (page) => {
+  assert.equal(await page.locator('.facts > section').count(), 13, 'a box for twelve, and a hidden one');
+  assert.match(await text(page, '.facts > p'), /^88 more below$/);
+  const commands = page.locator('aside .command');
+  for (const [count, left] of [[8, '92 more'], [16, '84 more']] as const) {
+    assert.equal(await commands.count(), count);
+    await page.click(`aside button:text-is("${left}")`);
+  }
+  assert.equal(await commands.count(), 24);
+});
+
 pageTest('nothing at all', empty, async (page) => {
   assert.deepEqual(await lines(page), []);
-  assert.equal(await text(page, '.below'), 'No objects.');
+  assert.equal(await text(page, '.found'), 'No objects.');
   for (const tab of ['table', 'tree']) {
-    await page.click(`#show-${tab}`);
+    await page.click(`#v-${tab}`);
     await page.focus(`#${tab}`);
     for (const key of ['ArrowDown', 'End', 'Enter', ' ', 'ArrowRight', 'a', '*', '0', '+']) await page.keyboard.press(key);
   }
@@ -276,32 +341,32 @@ pageTest('nothing at all', empty, async (page) => {
 
 pageTest('cycles of owners', cycle, async (page) => {
   assert.equal((await lines(page)).length, 4);
-  await page.click('#show-table');
+  await page.click('#v-table');
   assert.equal((await lines(page, 'table')).length, 3);
 });
 
 pageTest('an object with two owners stands in the table once', shared, async (page) => {
   assert.deepEqual(await lines(page, 'table'), ['a', 'b', 'shared', 'below', 'c']);
-}, {}, '#show=table');
+}, {}, '#v=table');
 
 pageTest('hostile texts are shown, and do nothing', hostile, async (page) => {
   const rows = hostile().views[0]!.rows;
-  await page.click('#show-table');
+  await page.click('#v-table');
   for (const [at, name] of HOSTILE.entries()) {
     const rows = page.locator('#table .lines [role=row]');
     await rows.nth(at).click();
-    assert.equal(await page.locator('aside h2').textContent(), visible(`${name}/${name}`));
+    assert.equal(await page.locator('aside > h2').textContent(), visible(`${name}/${name}`));
     const [kind, place] = [visible(name).toLowerCase(), visible(name)];
-    assert.equal(await page.evaluate(() => new URLSearchParams(location.hash).get('at')), `${kind}/${place}/${place}`);
+    assert.equal(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get('o')), `${kind}/${place}/${place}`);
   }
   await page.fill('#search', HOSTILE[0]!);
   assert.equal(await text(page, '.found'), `1 of ${rows.length} lines`);
   await page.fill('#search', '');
-  for (const tab of ['table', 'tree']) await page.click(`#show-${tab}`);
-  await page.check(`[name=policy] >> nth=1`);
+  for (const tab of ['table', 'tree']) await page.click(`#v-${tab}`);
+  await page.check(`[name=p] >> nth=1`);
   const odd = await page.evaluate(() => ({
     scripts: document.querySelectorAll('body script').length,
-    foreign: document.querySelectorAll('img, iframe, object, embed, link, a, form, [onerror], [onload]').length,
+    foreign: document.querySelectorAll('img, iframe, object, embed, body link, a:not([href^="#o="]), form[action], [onerror], [onload]').length,
     hidden: /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(document.getElementById('page')!.textContent ?? ''),
     title: document.title,
   }));
@@ -357,21 +422,21 @@ for (const [size, limit] of [[5000, 1000], [100_000, 1500]] as const) {
       `document.getElementById('${list}').dispatchEvent(new KeyboardEvent('keydown', {key: '${key}', bubbles: true}))`;
     const steps: [string, string][] = [
       ['select', click('#tree .lines [role=row]:nth-child(3)')],
-      ['collapse all', click('#collapse')],
-      ['expand all', click('#expand')],
+      ['close', key('tree', 'ArrowLeft')],
+      ['open all', key('tree', '*')],
       ['to the end', key('tree', 'End')],
       ['next that is stuck', key('tree', 'n')],
-      ['another policy', click('#policy-foreground')],
-      ['only what is stuck', click('#state-stuck')],
-      ['no filter', click('#state-stuck')],
-      ['search', "location.hash = '#search=app-21-5b9c6fd4c8-1'"],
+      ['another policy', click('#p-foreground')],
+      ['only what is stuck', click('#state-deleted')],
+      ['no filter', click('#state-deleted')],
+      ['search', "location.hash = '#q=app-21-5b9c6fd4c8-1'"],
       ['no filter', "location.hash = ''"],
-      ['table', click('#show-table')],
+      ['table', click('#v-table')],
       ['sort by name', click('#table .headers .name button')],
       ['descending', click('#table .headers .name button')],
       ['in the order of the tree', click('#table .headers .name button')],
       ['to the end', key('table', 'End')],
-      ['tree', click('#show-tree')],
+      ['tree', click('#v-tree')],
     ];
     for (const _ of ROUNDS) {
       for (const [name, act] of steps) {
@@ -402,60 +467,62 @@ pageTest('100,000 owners in a chain', () => chain(100_000), async (page) => {
   assert.equal(await active(page), 'ConfigMap/link-99999');
   assert.match(await line(page, 'link-99999').innerText(), /level 100,000/);
   await page.keyboard.press('Enter');
+  assert.match(await text(page, 'aside'), /Under\s+ConfigMap\/link-99991 ›[^]*› ConfigMap\/link-99998/);
   await page.fill('#search', '');
-  await page.click('text=Expand all');
-  await page.click('text=Collapse all');
+  await page.focus('#tree');
+  for (const key of ['*', 'Home', 'ArrowLeft']) await page.keyboard.press(key);
   assert.equal((await lines(page)).length, 1);
 });
 
 pageTest('100,000 similar siblings', () => siblings(100_000), async (page) => {
-  assert.deepEqual((await lines(page)).slice(-2), ['… 99,991 more of kind Pod', 'Pod/import-99999']);
-  await page.click('#tree [role=row]:has-text("99,991 more")');
+  assert.deepEqual((await lines(page)).slice(-2), ['99,996 more like this: Pod', 'Pod/import-99999']);
+  await page.click('#tree [role=row]:has-text("99,996 more")');
   assert.ok((await lines(page)).length < 100);
-  await page.click('#show-table');
+  await page.click('#v-table');
   await page.focus('#table');
   await page.keyboard.press('End');
   assert.equal(await active(page), 'import-99999');
 });
 
-test('on paper: the verdict, every line, the sections, and no buttons', async () => {
+test('on paper: the verdict, the facts, every line, and no buttons', async () => {
   const { page, complaints, close } = await open(browser, shop());
+  await line(page, 'ReplicaSet/web-6d').locator('.twisty').click();
   await page.evaluate(() => { (globalThis as { print?: unknown }).print = undefined; });
   await page.emulateMedia({ media: 'print' });
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
   const paper = await text(page, 'body');
-  assert.match(paper, /STUCK 7 of 8[^]*Propagation policy\s*background[^]*Outside[^]*Assumes[^]*Next/);
-  assert.doesNotMatch(paper, /foreground|orphan/);
+  assert.match(paper, /STUCK 7 of 8[^]*LOST[^]*WHAT HOLDS IT UP[^]*GOES[^]*NEXT/);
+  assert.doesNotMatch(paper, /foreground|orphan|Choose|Keys/);
+  assert.match(paper, /could not be read\s[^]*the kubelets on nodes/, 'what is folded on the screen');
   for (const row of shop().views[0]!.rows) assert.ok(paper.includes(row.title), row.title);
-  assert.equal(await page.locator('button:visible, input:visible, select:visible').count(), 0);
+  assert.equal(await page.locator('button:visible, input:visible, aside:visible').count(), 0);
   await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  assert.equal((await lines(page)).length, 6, 'what was closed is so again');
   await page.emulateMedia({ media: 'screen' });
   const pdf = await page.pdf({ format: 'A4' });
   assert.ok(pdf.length > 10_000);
-  await page.check('#state-stuck');
-  await page.emulateMedia({ media: 'print' });
-  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-  assert.match(await text(page, '.bar'), /^\s*Filter by state\s*1 stuck\s*1 of 9 lines\s*$/, 'what is filtered is said');
   assert.deepEqual(complaints, []);
   await close();
 });
 
-test('on paper: the remedies of findings, and what is too much', async () => {
+test('on paper: the remedies of findings', async () => {
   const { page, close } = await open(browser, findings());
+  await page.emulateMedia({ media: 'print' });
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-  assert.match(await text(page, 'aside'), /The collector will delete it\.[^]*kubectl delete/);
+  assert.match(await text(page, '.facts'), /The collector will delete it\.[^]*kubectl delete/);
   await close();
 });
 
 test('on paper: what is folded, and what is too much', async () => {
   for (const [size, isOpen, lines, left] of [
-    [2999, false, 3000, ''], [3005, false, 11, ''], [3005, true, 3000, '6 more lines are not printed.'],
+    [2999, false, 3000, '3,000 of 3,000 lines'], [3005, false, 6, '3,006 of 3,006 lines'],
+    [3005, true, 3000, '6 more lines are not printed.'],
   ] as const) {
     const { page, close } = await open(browser, siblings(size));
-    if (isOpen) await page.click('.fold');
+    if (isOpen) await page.click('.line:has-text("more like this")');
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
     assert.equal(await page.locator('.lines .line').count(), lines);
-    assert.equal(await text(page, '.below'), left);
+    assert.equal(await text(page, '.found'), left);
     await page.evaluate(() => dispatchEvent(new Event('afterprint')));
     assert.ok(await elements(page) < MOST_ELEMENTS);
     await close();
@@ -463,15 +530,15 @@ test('on paper: what is folded, and what is too much', async () => {
 });
 
 for (const [name, options, hash] of [
-  ['dark, filtered', { colorScheme: 'dark' }, `at=${DEPLOYMENT}&search=6d5f8c7b94`],
-  ['light, filtered', { colorScheme: 'light' }, `at=${DEPLOYMENT}&search=6d5f8c7b94`],
+  ['dark, filtered', { colorScheme: 'dark' }, `o=${DEPLOYMENT}&q=6d5f8c7b94`],
+  ['light, filtered', { colorScheme: 'light' }, `o=${DEPLOYMENT}&q=6d5f8c7b94`],
   ['dark', { colorScheme: 'dark' }, ''], ['light', { colorScheme: 'light' }, ''],
   ['a phone', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, ''],
 ] as const) {
   for (const tab of ['tree', 'table']) {
     test(`accessible: ${tab}, ${name}`, async () => {
       const { page, complaints, close } = await open(browser, shop(), { ...options, bypassCSP: true },
-        `#show=${tab}&${hash || `at=${POD}&view=foreground`}`);
+        `#v=${tab}&${hash || `o=${POD}&p=foreground`}`);
       await page.evaluate(readFileSync('node_modules/axe-core/axe.min.js', 'utf8'));
       const found = await page.evaluate(async () => {
         const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: unknown[] }> } };
@@ -493,7 +560,7 @@ pageTest('a phone shows all of it', shop, async (page) => {
   await line(page, 'x2lqp').tap();
   assert.ok(await page.locator('aside .command').first().isVisible());
   await page.tap('aside .close');
-  await page.tap('#show-table');
+  await page.tap('#v-table');
   assert.equal((await lines(page, 'table')).length, 9);
 }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 
@@ -517,7 +584,7 @@ pageTest('a browser that cannot unpack says so, and keeps the text', () => html(
 });
 
 test('a picture that cannot be read is told, not shown half', async () => {
-  const { page, complaints, close } = await open(browser, html(shop()).replace('{"title"', '{"title'));
+  const { page, complaints, close } = await open(browser, html(shop()).replace('{"kind"', '{"kind'));
   assert.match(await text(page, 'body'), /This page can't show its picture[^]*the text of the command/);
   const { length } = complaints;
   for (const key of ['n', 't', 'p', '/', 'Escape']) await page.keyboard.press(key);

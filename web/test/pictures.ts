@@ -20,6 +20,13 @@ export function object(kind: string, name: string, more: Partial<KubeObject> = {
   return { apiVersion: 'v1', kind, namespace: 'shop', name, created: CREATED, ...more };
 }
 
+/** Commands of a story. */
+export const DRAIN = [
+  'kubectl get pods/web-6d5f8c7b94-x2lqp -n shop -o yaml',
+  'kubectl patch pods/web-6d5f8c7b94-x2lqp -n shop --type=json ' +
+    '-p \'[{"op":"remove","path":"/metadata/finalizers/0"}]\'',
+];
+
 type Ending = [fate: Fate, word: string, detail?: string];
 
 /** The example shop: what a delete of its Deployment web does, with each policy. */
@@ -51,26 +58,24 @@ export function shop(): Picture {
     { dependent: 8, owner: 0, ...controls },
   ];
   const parents = [undefined, 0, 0, 0, 0, 4, 4, 4, 0];
-  const drain: Section[] = [{ label: 'Waits for', lines: ['finalizer acme.io/drain: no controller is known for it'] }];
+  const drain: Section[] = [
+    { label: 'Why', lines: ['finalizer acme.io/drain: no controller is known for it'] },
+    { label: 'Next', lines: DRAIN, commands: DRAIN },
+  ];
   const rows = (endings: Ending[]): Row[] => endings.map(([fate, word, detail], at) => ({
     object: at, title: `${objects[at]!.kind}/${objects[at]!.name}${at === 1 ? ' -n elsewhere' : ''}`, fate, word,
     ...(parents[at] === undefined ? {} : { parent: parents[at]! }),
     ...(detail === undefined ? {} : { detail }),
     ...(at === 5 ? {
       story: drain,
-      commands: [
-        'kubectl get pods/web-6d5f8c7b94-x2lqp -n shop -o yaml',
-        'kubectl patch pods/web-6d5f8c7b94-x2lqp -n shop --type=json ' +
-          '-p \'[{"op":"remove","path":"/metadata/finalizers/0"}]\'',
-      ],
     } : {}),
   }));
   const sections: Section[] = [
-    { label: 'Outside', lines: [
+    { label: 'Lost', lines: [
       'Pod/web-6d5f8c7b94-x2lqp: effect unknown: the controller that removes acme.io/drain may also change something ' +
       'outside the cluster'] },
-    { label: 'Assumes', lines: ['the kubelets on nodes worker-1 and worker-2 end their pods after their grace period'] },
-    { label: 'But', lines: ['Shop/main is not deleted and may recreate 1 of these'] },
+    { label: 'Then', lines: ['Shop/main is not deleted and may recreate 1 of these'] },
+    { label: 'Note', lines: ['the kubelets on nodes worker-1 and worker-2 end their pods after their grace period'] },
     { label: 'Next', lines: [
       'check that the controller that removes acme.io/drain is running (Pod/web-6d5f8c7b94-x2lqp has this ' +
       'finalizer), then plan again'] },
@@ -87,12 +92,16 @@ export function shop(): Picture {
     views: [
       {
         name: 'background', sections,
+        reasons: '1 object stays Terminating because of the finalizer acme.io/drain',
+        facts: [{ label: 'Goes', lines: ['3 ReplicaSets, 2 Pods, 1 Deployment, 1 ConfigMap'] }],
         verdict: { fate: 'stuck', word: 'STUCK', sentence: '7 of 8 objects are deleted, 1 stays Terminating because of ' +
           'the finalizer acme.io/drain. 1 survives with changed owner references.' },
         rows: rows([gone, stray, shared, gone, gone, stuck, grace, grace, gone]),
       },
       {
         name: 'foreground', sections,
+        reasons: '3 objects stay Terminating because of the finalizer acme.io/drain', waits: [[0, 4], [4, 5]],
+        facts: [{ label: 'Goes', lines: ['2 Pods, 2 ReplicaSets, 1 ConfigMap'] }],
         verdict: { fate: 'stuck', word: 'STUCK', sentence: '5 of 8 objects are deleted, 3 stay Terminating because of ' +
           'the finalizer acme.io/drain. 1 survives with fewer owners.' },
         rows: rows([waits('ReplicaSet/web-6d5f8c7b94'), stray, shared, gone, waits('Pod/web-6d5f8c7b94-x2lqp'), stuck,
@@ -141,8 +150,7 @@ export function many(size: number): Picture {
       return {
         object: at, title: `${object.kind}/${object.name}`, fate, word, detail: `line ${at}`,
         ...(parents[at] === undefined ? {} : { parent: parents[at]! }),
-        story: [{ label: 'Story', lines: [`of object ${at}`] }],
-        commands: [`kubectl get ${object.kind.toLowerCase()}s/${object.name} -n ${object.namespace}`],
+        story: [{ label: 'Why', lines: [`of object ${at}`] }],
       };
     }),
   });
@@ -210,15 +218,16 @@ export function hostile(): Picture {
   const objects = HOSTILE.map((name) => object(name, name, {
     apiVersion: name, namespace: name, created: name, finalizers: [name, name],
   }));
-  const sections = [{ label: HOSTILE[0]!, lines: HOSTILE }];
+  const sections = [{ label: HOSTILE[0]!, lines: HOSTILE, commands: HOSTILE.slice(1, 4) }];
   return picture({
     kind: HOSTILE[0]!, title: HOSTILE.join(' '), source: HOSTILE.slice(0, 8).join(' '), objects,
     links: objects.map((_, at) => ({ dependent: at, owner: (at + 1) % objects.length, invalid: HOSTILE[at]!, blocks: true })),
     views: HOSTILE.slice(0, 3).map((name) => ({
-      name, sections, verdict: { fate: 'unsure', word: name, sentence: HOSTILE.join(' ') },
+      name, sections, facts: sections, reasons: name, waits: [[0, 1]] as [number, number][],
+      verdict: { fate: 'unsure', word: name, sentence: HOSTILE.join(' ') },
       rows: objects.map((object, at) => ({
         object: at, title: `${object.kind}/${object.name}`, fate: 'unsure', word: object.name,
-        detail: object.name, story: sections, commands: HOSTILE, ...(at % 3 > 0 ? { parent: at - 1 } : {}),
+        detail: object.name, story: sections, ...(at % 3 > 0 ? { parent: at - 1 } : {}),
       })),
     })),
   });
@@ -243,6 +252,8 @@ export function shared(): Picture {
   });
 }
 
+const REMEDY = 'kubectl delete configmaps/api-dashboard -n elsewhere --cascade=background';
+
 /** Findings of the doctor: lines that are no objects, with objects below them. */
 export function findings(): Picture {
   const objects = [
@@ -266,11 +277,8 @@ export function findings(): Picture {
             'namespace or cluster-scoped.',
           story: [
             { label: 'Then', lines: ['The collector will delete it.'] },
-            { label: 'Do', lines: [
-              'delete it, as the collector would',
-              'kubectl delete configmaps/api-dashboard -n elsewhere --cascade=background'] },
-          ],
-          commands: ['kubectl delete configmaps/api-dashboard -n elsewhere --cascade=background'] },
+            { label: 'Next', lines: ['delete it, as the collector would', REMEDY], commands: [REMEDY] },
+          ] },
         { object: 0, title: 'ConfigMap/api-dashboard -n elsewhere', fate: 'deleted', word: '', parent: 0 },
         { title: 'owner-absent', fate: 'warning', word: 'WARNING',
           detail: 'The owner apps/v1 Deployment/web no longer exists in namespace shop.' },

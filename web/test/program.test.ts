@@ -37,13 +37,13 @@ async function look(args: string[], run_: (opened: Opened) => Promise<void>): Pr
   const { page, complaints, close } = opened;
   try {
     await run_(opened);
-    for (const policy of await page.locator('[name=policy]').all()) await policy.check();
+    for (const policy of await page.locator('[name=p]').all()) await policy.check();
     for (const tab of ['table', 'tree']) {
-      await page.check(`#show-${tab}`);
+      await page.check(`#v-${tab}`);
       await page.focus(`#${tab}`);
       for (const key of ['ArrowDown', 'Enter']) await page.keyboard.press(key);
     }
-    assert.equal(await page.locator('aside h2').count(), 1);
+    assert.equal(await page.locator('aside > h2').count(), 1);
     await page.pdf();
     assert.deepEqual(complaints, []);
   } finally {
@@ -59,14 +59,20 @@ test('a plan says on its page what it says as text', async () => {
   const text = run(...args, '-o', 'wide');
   await look(args, async ({ page }) => {
     const verdict = /^STUCK: (.*)$/m.exec(text)![1]!;
-    assert.equal(await page.locator('.verdict h1').innerText(), `STUCK ${verdict}`);
+    assert.equal(await page.locator('h1').innerText(), `■ STUCK ${verdict}`);
     const titles = await page.locator('#tree .lines .title').allInnerTexts();
     const lines = text.split('\n').filter((line) => /^ {2}\S|[├└]─/.test(line));
     assert.equal(titles.length, 9);
     assert.deepEqual(titles, lines.slice(0, 9).map((line) => line.replace(/^[ │├└─]+/, '').split('  ')[0]));
-    assert.equal(await page.locator('[name=policy]').count(), 3);
-    assert.match(await page.locator('.head label', { hasText: 'background' }).innerText(), /1\s+STUCK\s+7\s+deleted/);
-    assert.match(await page.locator('aside').innerText(), /Then[^]*Note[^]*Next/);
+    assert.equal(await page.locator('[name=p]').count(), 3);
+    assert.match(await page.locator('label', { hasText: 'background' }).innerText(), /■ 1\s+STUCK\s+× 7\s+deleted/);
+    const facts = await page.locator('.facts > section:visible').allInnerTexts();
+    assert.deepEqual(facts.map((fact) => fact.split('\n')[0]), ['WHAT HOLDS IT UP', 'GOES', 'NEXT']);
+    // All that the text says under its headings: Then with what goes, and Note in the foot.
+    const said = `${facts.join(' ')} ${await page.locator('details').textContent()}`.replace(/\s+/g, ' ');
+    const headings = text.slice(text.search(/^(Lost|Then|Note|Next)/m)).replace(/^(Lost|Then|Note|Next)/gm, '');
+    for (const line of headings.split('\n').filter((line) => line.trim())) assert.ok(said.includes(line.trim()), `${line}: ${said}`);
+    assert.match(facts[1]!, /^GOES\s+\d+ ReplicaSets, .*\s+Shop\/main stays/);
   });
 });
 
@@ -74,11 +80,11 @@ test('what loses data is red, and what to do next has buttons to copy', async ()
   await look(['plan', 'statefulset/db', '-n', 'shop', ...SHOP], async ({ page }) => {
     const claim = page.locator('#tree .lines .loses .detail').first();
     assert.match(await claim.innerText(), /DATA LOSS/);
-    const red = await page.locator('.verdict strong').evaluate((word) => getComputedStyle(word).color);
+    const red = await page.locator('h1 .pill').evaluate((word) => getComputedStyle(word).color);
     assert.equal(await claim.evaluate((detail) => getComputedStyle(detail).color), red);
     assert.match(await page.locator('#tree .lines .state').first().innerText(), /deleted/);
-    assert.equal(await page.locator('#tree .lines .state .symbol').count(), await page.locator('#tree .lines .state').count());
-    assert.deepEqual(await page.locator('aside .command code').allInnerTexts().then((all) => all.map((line) => line.split(' ').slice(0, 3).join(' '))),
+    assert.equal(await page.locator('#tree .lines .state .pill').count(), await page.locator('#tree .lines .state').count());
+    assert.deepEqual(await page.locator('.facts .command code').allInnerTexts().then((all) => all.map((line) => line.split(' ').slice(0, 3).join(' '))),
       ['kubectl patch persistentvolumes/pvc-adede329-16dc-4dad-9af2-55bbee80aba6', 'kubectl gc delete']);
   });
 });
@@ -98,7 +104,7 @@ test('a diagnosis has its remedies', () => look(['doctor', '--from', 'examples/l
 }));
 
 test('an explanation', () => look(['explain', 'pod/web-6d5f8c7b94-x2lqp', '-n', 'shop', ...SHOP], async ({ page }) => {
-  assert.match(await page.locator('.verdict').innerText(), /^OK nothing deletes/);
+  assert.match(await page.locator('h1').innerText(), /^· OK nothing deletes/);
 }));
 
 /** A dump of ConfigMaps, each owned by the one before if it says so. */
@@ -125,8 +131,9 @@ test('hostile names of a dump', async () => {
   const names = HOSTILE.filter((name) => !name.includes('\ud800') && name.length < 1000);
   const file = dump('hostile.json', names, (at) => (at === 0 ? undefined : 0));
   await look(['tree', '--all-namespaces', '--from', file], async ({ page }) => {
-    await page.click('text=Expand all');
-    for (const fold of await page.locator('#tree .fold').all()) await fold.click();
+    await page.focus('#tree');
+    await page.keyboard.press('*');
+    for (const fold of await page.locator('#tree .line:has-text("more like this")').all()) await fold.click();
     const titles = await page.locator('#tree .lines .title').allTextContents();
     for (const name of names) {
       assert.ok(titles.some((title) => title.includes(visible(name))), `${visible(name)}: ${titles.join(' | ')}`);

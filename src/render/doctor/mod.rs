@@ -215,7 +215,6 @@ fn row_of_finding(view: &DoctorView<'_>, finding: &Finding) -> Row {
         word: fate.text().to_owned(),
         detail: finding.message.clone(),
         story: story(finding),
-        commands: finding.remedies.iter().flat_map(commands).collect(),
         ..Row::new(view.code_and_subject(finding), fate)
     }
 }
@@ -227,11 +226,12 @@ fn story(finding: &Finding) -> Vec<Section> {
         let what = format!("{}{}", joint(&finding.remedies, index), remedy.what);
         std::iter::once(what).chain(commands(remedy)).collect::<Vec<_>>()
     };
-    let next = finding.remedies.iter().enumerate().flat_map(remedy).collect();
-    then.into_iter().chain(section(Heading::Next, next)).collect()
+    let next = section(Heading::Next, finding.remedies.iter().enumerate().flat_map(remedy).collect());
+    let commands = finding.remedies.iter().flat_map(commands).collect();
+    then.into_iter().chain(next.map(|next| Section { commands, ..next })).collect()
 }
 
 /// The commands of a remedy, one per line.
-pub(super) fn commands(remedy: &Remedy) -> impl Iterator<Item = String> {
+fn commands(remedy: &Remedy) -> impl Iterator<Item = String> {
     remedy.commands.iter().map(ToString::to_string)
 }

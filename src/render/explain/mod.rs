@@ -12,7 +12,6 @@ use gc_core::{
 };
 
 use super::{
-    doctor::commands,
     outline::Outline,
     picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View},
 };
@@ -76,7 +75,6 @@ fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> Picture {
             word,
             detail: sentence,
             story: sections.clone(),
-            commands: explanation.findings.iter().flat_map(|found| found.remedies.iter().flat_map(commands)).collect(),
             ..Row::new(name.clone(), fate)
         });
         let of = |section: Section| Section { label: format!("{name}: {}", section.label), ..section };

@@ -19,14 +19,15 @@ pub(super) struct Data<'a> {
     kind: &'static str,
     title: &'a str,
     source: &'a str,
+    program: &'static str,
     shown: usize,
     states: Vec<Look>,
     texts: Vec<Cow<'a, str>>,
-    stories: Vec<Story<'a>>,
+    stories: Vec<&'a [Section]>,
     /// Commands that show an object, cut where its name belongs.
     commands: Vec<Vec<Vec<&'a str>>>,
-    /// What is said of a reference: beside the owner, and beside the dependent.
-    abouts: Vec<[String; 2]>,
+    /// What is said of a reference, beside the owner.
+    abouts: Vec<String>,
     objects: Objects<'a>,
     links: Links,
     views: Vec<Rows<'a>>,
@@ -60,7 +61,11 @@ struct Rows<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<Headline<'a>>,
+    reasons: &'a str,
     rows: Columns,
+    /// Places of objects, from 0.
+    waits: &'a [[usize; 2]],
+    facts: &'a [Section],
     sections: &'a [Section],
 }
 
@@ -84,18 +89,10 @@ struct Columns {
     fate: Column,
     word: Column,
     detail: Column,
-    more: Column,
     /// 1: it points elsewhere. 2: its stored data is lost.
     flags: Column,
     /// A place in [`Data::stories`].
     story: Column,
-}
-
-/// What else is known of a row, and the commands that mend it.
-#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize)]
-struct Story<'a> {
-    sections: &'a [Section],
-    commands: &'a [String],
 }
 
 /// Values by number, each once.
@@ -119,9 +116,9 @@ impl<T: Clone + Eq + Hash> Once<T> {
 impl<'a> Data<'a> {
     pub(super) fn of(picture: &'a Picture) -> Self {
         let mut texts = Once::new(Cow::from(""));
-        let mut stories = Once::new(Story::default());
+        let mut stories = Once::new(&[][..]);
         let mut commands = Once::new(Vec::new());
-        let mut abouts = Once::new([String::new(), String::new()]);
+        let mut abouts = Once::new(String::new());
         let mut objects = Objects::default();
         for object in &picture.objects {
             objects.push(object, &mut texts, &mut commands);
@@ -130,7 +127,7 @@ impl<'a> Data<'a> {
         for link in &picture.links {
             links.dependent.push(link.dependent);
             links.owner.push(link.owner);
-            links.about.push(abouts.place(["its controller", "controlled"].map(|role| about(link, role))));
+            links.about.push(abouts.place(about(link)));
         }
         let views =
             picture.views.iter().map(|view| Rows::of(view, &picture.objects, &mut texts, &mut stories)).collect();
@@ -139,6 +136,7 @@ impl<'a> Data<'a> {
             kind,
             title,
             source,
+            program: concat!("kubectl gc ", env!("CARGO_PKG_VERSION")),
             shown: *shown,
             states: Fate::VARIANTS.iter().map(|fate| fate.look()).collect(),
             texts: texts.1,
@@ -153,9 +151,9 @@ impl<'a> Data<'a> {
 }
 
 /// What is said of a reference.
-fn about(link: &Link, role: &str) -> String {
+fn about(link: &Link) -> String {
     let said = [
-        (link.controller, role),
+        (link.controller, "its controller"),
         (link.blocks, "blocking"),
         (!link.invalid.is_empty(), &link.invalid),
         (link.closes_cycle, "closes a cycle"),
@@ -180,13 +178,20 @@ impl<'a> Objects<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn of(view: &'a View, objects: &[Object], texts: &mut Once<Cow<'a, str>>, stories: &mut Once<Story<'a>>) -> Self {
-        let View { name, verdict, rows, sections, .. } = view;
+    fn of(
+        view: &'a View,
+        objects: &[Object],
+        texts: &mut Once<Cow<'a, str>>,
+        stories: &mut Once<&'a [Section]>,
+    ) -> Self {
+        let View { name, verdict, reasons, facts, rows, waits, sections } = view;
         let headline =
             |said: &'a Verdict| Headline { fate: said.fate as usize, word: &said.word, sentence: &said.sentence };
         let mut columns = Columns::default();
         for (index, row) in rows.iter().enumerate() {
-            let Row { object, title, parent, fate, word, detail, points, loses, more, story, commands, .. } = row;
+            let Row { object, title, parent, fate, word, detail, points, loses, more, story, .. } = row;
+            // A line that stands for several objects is none of them.
+            let object = object.filter(|_| *more == 0);
             let own = object.map(|object| &objects[object]).map(|Object { kind, name, .. }| format!("{kind}/{name}"));
             columns.object.push(object.map_or(0, |object| object + 1));
             columns.parent.push(parent.map_or(0, |parent| index - parent));
@@ -194,10 +199,9 @@ impl<'a> Rows<'a> {
             columns.fate.push(*fate as usize);
             columns.word.push(texts.place(Cow::from(word)));
             columns.detail.push(texts.place(Cow::from(detail)));
-            columns.more.push(*more);
             columns.flags.push(usize::from(*points) + 2 * usize::from(*loses));
-            columns.story.push(stories.place(Story { sections: story, commands }));
+            columns.story.push(stories.place(story));
         }
-        Rows { name, verdict: verdict.as_ref().map(headline), rows: columns, sections }
+        Rows { name, verdict: verdict.as_ref().map(headline), reasons, rows: columns, waits, facts, sections }
     }
 }

@@ -81,7 +81,7 @@ fn fold_alike(picture: &Picture, rows: Vec<Row>, samples: usize) -> Vec<Row> {
             None => {
                 *line = Some(shown.len());
                 let more = row.more.max(1);
-                shown.push(Row { parent, title: kind, more, story: Vec::new(), commands: Vec::new(), ..row });
+                shown.push(Row { parent, title: kind, more, story: Vec::new(), ..row });
             }
             Some(line) => {
                 shown[*line].more += row.more.max(1);

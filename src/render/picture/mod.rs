@@ -23,7 +23,6 @@ use gc_core::{
 use super::{
     escape::visible,
     lines::Line,
-    sections::Heading,
     states::{Headline, word_in},
     style::Toned,
 };
@@ -102,6 +101,10 @@ pub struct View {
     /// The propagation policy; empty if there is none.
     pub name: String,
     pub verdict: Option<Verdict>,
+    /// The verdict in full, for who has the room.
+    pub reasons: String,
+    /// What a page says above the objects in the place of the section `Then`: `Goes`.
+    pub facts: Vec<Section>,
     /// In the order of the text's lines: each comes after the row that it stands below.
     pub rows: Vec<Row>,
     /// Objects, each with one that it waits for.
@@ -140,10 +143,8 @@ pub struct Row {
     pub more: usize,
     /// How many objects below it the row stands for, too.
     pub below: usize,
-    /// What else is known of it.
+    /// What else is known of it. The commands that show its object are in [`Object::commands`].
     pub story: Vec<Section>,
-    /// Commands that mend it. Those that show its object are in [`Object::commands`].
-    pub commands: Vec<String>,
 }
 
 /// Lines below a heading: `Why`, `Next`.
@@ -179,7 +180,8 @@ impl Picture {
                 texts.extend([&mut row.title, &mut row.word, &mut row.detail]);
                 texts.extend(row.story.iter_mut().flat_map(Section::texts));
             }
-            texts.extend(view.sections.iter_mut().flat_map(Section::texts));
+            texts.push(&mut view.reasons);
+            texts.extend(view.facts.iter_mut().chain(&mut view.sections).flat_map(Section::texts));
         }
         for text in texts {
             if let Cow::Owned(escaped) = visible(text) {
@@ -271,8 +273,8 @@ pub(super) fn remarks_of(remarks: &[Toned]) -> String {
 }
 
 /// A section, if it has lines.
-pub(super) fn section(heading: Heading, lines: Vec<String>) -> Option<Section> {
-    (!lines.is_empty()).then(|| Section { label: heading.into_str().to_owned(), lines, commands: Vec::new() })
+pub(super) fn section(label: impl Into<&'static str>, lines: Vec<String>) -> Option<Section> {
+    (!lines.is_empty()).then(|| Section { label: label.into().to_owned(), lines, commands: Vec::new() })
 }
 
 /// Collects objects, each once.

@@ -393,8 +393,8 @@ pub(super) fn in_short(summary: Summary) -> String {
     format!("{} deleted{}", thousands(summary.deleted), more.collect::<String>())
 }
 
-/// At most this many objects that one waits for are named.
-const MOST_NAMED: usize = 50;
+/// A fact names at most this many kinds.
+const KINDS_IN_FACTS: usize = 8;
 
 /// The picture of a plan or a sweep. In a page, the other policies have views of their own.
 pub(super) fn of_plan(view: &PlanView<'_>, options: &PictureOptions<'_>) -> Picture {
@@ -419,20 +419,38 @@ pub(super) fn of_plan(view: &PlanView<'_>, options: &PictureOptions<'_>) -> Pict
 
 fn drawn(view: &PlanView<'_>, name: String, fold: bool, objects: &mut Objects<'_>) -> View {
     let rows = rows(view, fold, true);
+    let kinds = |fate: Fate| {
+        view.by_some_kinds(rows.iter().filter(|row| row.fate == fate).map(|row| row.object), KINDS_IN_FACTS)
+    };
+    let (now, later) = (kinds(Fate::Deleted), kinds(Fate::Later));
+    let later = if later.is_empty() { later } else { format!("later: {later}") };
     let (mut drawn, mut waits) = (Vec::new(), Vec::new());
     outline(&rows).draw(objects, None, &mut drawn);
     for (drawn, row) in drawn.iter_mut().zip(rows) {
         drawn.loses = view.loses_data(row.object);
         if row.more == 0 {
             drawn.story = story(view, row.outcome);
-            let others = row.outcome.waits_for.iter().take(MOST_NAMED).filter(|other| view.shown(**other).is_some());
+            let others = row.outcome.waits_for.iter().filter(|other| view.shown(**other).is_some());
             waits.extend(others.map(|other| [objects.add(row.object), objects.add(*other)]));
         }
     }
-    let (headline, sentence) = verdict::in_words(view, &view.verdict());
+    let verdict = view.verdict();
+    let (headline, sentence) = verdict::in_words(view, &verdict);
     let sentence = sentence.iter().map(|(_, text)| text.as_str()).collect();
-    let verdict = Some(PictureVerdict::of(headline, sentence));
-    View { name, verdict, rows: drawn, waits, sections: sections(view, fold, false).drawn() }
+    let reasons: Vec<String> = verdict.reasons.iter().map(|reason| verdict::reason_in_words(view, reason)).collect();
+    let sections = sections(view, fold, false).drawn();
+    let then = sections.iter().filter(|section| section.label == Heading::Then.into_str());
+    let then = then.flat_map(|section| section.lines.iter().cloned());
+    let lines = [now, later].into_iter().chain(then).filter(|line| !line.is_empty()).collect();
+    View {
+        name,
+        verdict: Some(PictureVerdict::of(headline, sentence)),
+        reasons: reasons.join("; "),
+        facts: section("Goes", lines).into_iter().collect(),
+        rows: drawn,
+        waits,
+        sections,
+    }
 }
 
 /// What the line of an object has no room for.
@@ -440,10 +458,9 @@ fn story(view: &PlanView<'_>, outcome: &Outcome) -> Vec<Section> {
     let mut why: Vec<String> = Vec::new();
     why.extend(view.because(outcome.object, outcome.because.as_ref()).map(|because| because.message));
     why.extend(outcome.held_by.iter().map(|blocker| held_by(view, outcome, *blocker)));
-    let objects = outcome.waits_for.iter().take(MOST_NAMED);
+    // A picture shows what waits for another of its objects.
+    let objects = outcome.waits_for.iter().filter(|other| view.shown(**other).is_none());
     why.extend(objects.map(|object| format!("waits for {}", view.name_below(*object, outcome.object))));
-    let more = outcome.waits_for.len().saturating_sub(MOST_NAMED);
-    why.extend((more > 0).then(|| format!("… {more} more")));
     let effects = view.effects_of(outcome.object).map(|effect| effect.message.to_string()).collect();
     let afterwards = outcome.afterwards.iter().map(|after| describe_reaction(view.snapshot, *after)).collect();
     let sections = [(Heading::Why, why), (Heading::Lost, effects), (Heading::Then, afterwards)];

@@ -614,7 +614,7 @@ fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str, is_short: b
 }
 
 /// A reason in words, without a full stop.
-fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
+pub(super) fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
     if let Some(message) = &reason.message {
         return message.clone();
     }
