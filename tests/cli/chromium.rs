@@ -46,7 +46,9 @@ pub fn data(page: &str) -> Value {
         let rows = &view["rows"];
         let size = list(&rows["fate"]).len();
         let rows: Vec<Value> = (0..size).map(|at| row(rows, at)).collect();
-        json!({"name": view["name"], "verdict": verdict, "rows": rows})
+        json!({
+            "name": view["name"], "verdict": verdict, "rows": rows, "reasons": view["reasons"], "facts": view["facts"],
+        })
     };
     let views: Vec<Value> = list(&data["views"]).iter().map(view).collect();
     let objects: Vec<Value> = names.iter().map(|name| json!({"name": name})).collect();

@@ -96,6 +96,11 @@ fn a_page_has_the_picture_of_every_policy() {
         rows.map(|row| row["fate"].as_str().unwrap()).collect()
     };
     assert_eq!(of(0).iter().filter(|fate| **fate == "stuck").count(), 1);
+    let view = &picture["views"][0];
+    assert_eq!(view["reasons"], "1 object stays Terminating because of the finalizer acme.io/drain");
+    let goes =
+        ["3 ReplicaSets, 2 Pods, 1 ConfigMap, 1 Deployment", "Shop/main stays, and may create Deployment/web again"];
+    assert_eq!(view["facts"], json!([{"label": "Goes", "lines": goes}]));
     // The text of each policy says the same.
     for (view, policy) in names.iter().enumerate() {
         let text =

@@ -74,6 +74,11 @@ fn stuck(format: &str) -> String {
         let words = words(&picture);
         let right = BTreeMap::from([("held", "STUCK"), ("leaf-0", "deleted"), ("root", "Terminating")]);
         assert_eq!(words, right);
+        let facts = picture["views"][0]["facts"].as_array().expect("a list").clone();
+        let left = |fact: &Value| {
+            fact["lines"].as_array().is_some_and(|lines| fact["label"] == "Left Terminating" && lines.len() == 1)
+        };
+        assert!(facts.iter().any(left), "{facts:?}");
     } else {
         assert!(drawn.contains("leaf-0") && drawn.contains("held") && drawn.contains("STUCK"), "{drawn}");
     }

@@ -5,6 +5,11 @@ type Tag = keyof HTMLElementTagNameMap;
 /** What an element holds, and its attributes. False is left out; a function is an event's. */
 export type Part = Node | string | false | Record<string, string | number | boolean | (() => void)>;
 
+/** An element of the page, by a selector. */
+export function find<E extends HTMLElement = HTMLElement>(selector: string): E {
+  return document.querySelector<E>(selector)!;
+}
+
 /** An HTML element by its name, with its classes behind dots. */
 export function h<K extends Tag>(name: K | `${K}.${string}`, ...parts: Part[]) {
   const [tag, ...classes] = name.split('.');

@@ -5,7 +5,7 @@ import {
   active, choose, chosen, forest, go, isPaper, isTable, lines, MOST_PRINTED, toggle,
 } from './app.ts';
 import { fateOf, grouped } from './data.ts';
-import { fill, h, pill, type Part } from './dom.ts';
+import { fill, find, h, pill, type Part } from './dom.ts';
 import { COLUMNS, type Column } from './forest.ts';
 
 /** The height of a line in pixels, also in the style sheet. */
@@ -15,11 +15,10 @@ const MARGIN = 8;
 /** Deeper lines are indented no further; they name their depth. */
 const DEEPEST = 10;
 
-const header = h('div.line.header', { role: 'row', 'aria-rowindex': 1 });
-const headers = h('div.headers', { role: 'rowgroup' }, header);
-const rows = h('div.lines', { role: 'rowgroup' });
-export const list = h('div.list', { tabindex: 0, scroll: draw }, headers, rows);
+const rows = find('.lines');
+export const list = find('.list');
 
+list.addEventListener('scroll', draw);
 new ResizeObserver(draw).observe(list);
 list.addEventListener('click', ({ target }) => {
   const row = (target as Element).closest('.lines .line');
@@ -38,8 +37,7 @@ export function showLines(isSame: boolean): void {
     const ariaLabel = isTable() ? 'All objects' : 'Owners, and their dependents below them';
     Object.assign(list, { id, role, ariaLabel, ariaRowCount: lines.length + 1 });
     rows.style.height = `${lines.length * LINE}px`;
-    headers.hidden = !isTable();
-    fill(header, ...COLUMNS.map(headOf));
+    fill(find('.header'), { hidden: !isTable() }, ...COLUMNS.map(headOf));
   }
   const top = lines.indexOf(active) * LINE;
   list.scrollTop = Math.min(top, Math.max(list.scrollTop, top + LINE - room()));

@@ -4,14 +4,17 @@ import {
   nextWorst, openAll, print, start, toggle,
 } from './app.ts';
 import { grouped, type Data } from './data.ts';
-import { fill, h } from './dom.ts';
-import { bar, foot, found, head, search, showHead } from './head.ts';
+import { fill, find } from './dom.ts';
+import { search, showHead } from './head.ts';
 import { list, move, showLines } from './list.ts';
 import { story } from './story.ts';
 
 type Keys = Record<string, () => unknown>;
 
-const aside = h('aside', { 'aria-label': 'Story', 'aria-live': 'polite' });
+const [found, aside] = [find('#found'), find('aside')];
+const page = find('#page');
+// A browser may have saved the page with what it showed, and without the text.
+const text = document.querySelector('#text');
 
 function draw(isSame: boolean): void {
   const { size } = forest;
@@ -73,19 +76,19 @@ function press(event: KeyboardEvent): void {
 }
 
 /** The picture as text. A large one is packed. */
-async function textIn(picture: Element): Promise<string> {
-  const text = picture.textContent ?? '';
+async function picture(): Promise<string> {
+  const text = find('#picture').textContent;
   if (text.startsWith('{')) return text;
   const packed = new Blob([Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0))]);
   return new Response(packed.stream().pipeThrough(new DecompressionStream('gzip'))).text();
 }
 
 /** Shows the picture in the place of the text. */
-async function run(page: Element, picture: Element, text: Element): Promise<void> {
+async function run(): Promise<void> {
   try {
-    const read = JSON.parse(await textIn(picture)) as Data;
-    // A browser may have saved the page with what it showed.
-    fill(page, head, bar, h('main', list, aside), foot);
+    const read = JSON.parse(await picture()) as Data;
+    page.hidden = false;
+    text?.remove();
     start(read, draw);
     addEventListener('keydown', press);
     // There is room for the story of what holds things up.
@@ -95,12 +98,12 @@ async function run(page: Element, picture: Element, text: Element): Promise<void
       addEventListener(name, () => print(name === 'beforeprint'));
     }
   } catch (error) {
-    const why = (error as Error).message;
-    fill(page, h('p', `This page can't show its picture: ${why}. The text below says the same.`),
-      text);
+    const why = `This page can't show its picture: ${(error as Error).message}. `;
+    fill(find('#message'), { hidden: false }, why, 'The text below says the same.');
+    page.hidden = true;
+    page.before(text ?? '');
     throw error;
   }
 }
 
-const [page, picture, text] = ['page', 'picture', 'text'].map((id) => document.getElementById(id)!);
-void run(page!, picture!, text!);
+void run();

@@ -87,16 +87,21 @@ export function linkTo(object: number): HTMLElement {
 
 /** A label with its lines, as the text has them. Commands have a button that copies them. */
 export function section({ label, lines, commands = [] }: Section): HTMLElement {
+  return box(label, lines, (line) => [commands.includes(line) ? command(line) : h('bdi', line)]);
+}
+
+/** A label with some of these, and a button for more. */
+export function box<T>(label: string, all: T[], drawn: (one: T) => Part[]): HTMLElement {
   const list = h('ul');
   const next = h('button', { click: more });
   function more(): void {
-    const left = lines.slice(list.childElementCount);
-    list.append(...left.slice(0, NAMED).map((line) =>
-      h('li', commands.includes(line) ? command(line) : h('bdi', line))));
-    fill(next, { hidden: left.length <= NAMED }, `${grouped(left.length - NAMED)} more`);
+    const left = all.slice(list.childElementCount);
+    list.append(...left.slice(0, NAMED).map((one) => h('li', ...drawn(one))));
+    const over = left.length - NAMED;
+    fill(next, { hidden: over <= 0 }, over > 0 && `${grouped(over)} more`);
   }
   more();
-  return h('section', { hidden: lines.length === 0 }, h('h2', label), list, next);
+  return h('section', { hidden: all.length === 0 }, h('h2', label), list, next);
 }
 
 function command(text: string): HTMLElement {

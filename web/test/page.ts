@@ -28,6 +28,16 @@ export function html(picture: Picture, isPacked = false): string {
   return TEMPLATE.replace(/\{\{(TITLE|TEXT|TYPE|PICTURE)\}\}/g, (_, part: string) => parts[part]!);
 }
 
+/** All that the page says, without the white space between its elements. */
+export function said(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const walker = document.createTreeWalker(document.getElementById('page')!, NodeFilter.SHOW_TEXT);
+    const texts: string[] = [];
+    while (walker.nextNode()) texts.push(walker.currentNode.textContent ?? '');
+    return texts.filter((text) => text.trim() !== '').join(' ');
+  });
+}
+
 export function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? BROWSERS.find((path) => existsSync(path)) ?? BROWSERS[0]!,

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::DeletionView;
 use crate::render::{
     output::Output as _,
+    picture::{ObjectCommands, PictureOptions},
     testing::{plain, shown},
 };
 use gc_cluster::act::{Answered, Ended, Followed, RefusalCause, Sent};
@@ -59,6 +60,23 @@ fn stuck(ended: Ended) -> Followed {
     };
     let progress = Progress { all: 7, arrived: 4, to_go: 6, gone: 4, terminating: 2, changed: 0 };
     Followed { progress, left: 2, blockers: vec![blocker], ..followed(ended) }
+}
+
+#[test]
+fn a_page_says_what_is_left_and_where_the_archive_is() {
+    let kubectl = Kubectl::new(Vec::new());
+    let (followed, commands) = (stuck(Ended::Stuck), ObjectCommands::of_cluster(&kubectl));
+    let view = DeletionView {
+        namespace: Some("shop"),
+        followed: Some(&followed),
+        archive: Some(Path::new("shop.yaml")),
+        kubectl: &kubectl,
+        ..DeletionView::default()
+    };
+    let picture = view.picture(&PictureOptions { fold: false, now: None, commands: &commands }).unwrap();
+    let facts = picture.views[0].facts.iter().map(|fact| format!("{}: {}", fact.label, fact.lines.join(", ")));
+    let left = "Left Terminating: Pod/web-1: STUCK; finalizer acme.io/drain; blocks 2 other objects";
+    assert_eq!(facts.collect::<Vec<_>>(), [left, "Archive: shop.yaml"]);
 }
 
 /// The text at 80 columns, and the resulting exit code.
