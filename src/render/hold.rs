@@ -70,14 +70,14 @@ impl HoldView<'_> {
             let cancel = || {
                 let flags = [(one.use_existing, "--use-existing"), (!self.gaps.is_empty(), "--allow-incomplete")];
                 let flags = flags.into_iter().filter(|(is_needed, _)| *is_needed).map(|(_, flag)| flag);
-                Some(self.kubectl.plugin("cancel").about(self.resources, &one.object)?.args(flags))
+                Some(self.kubectl.plugin("cancel").naming(self.resources, &one.object)?.args(flags))
             };
             let mut add = |what: String, command: Option<ShellCommand>| {
                 commands.extend(command.map(|command| (what, command)));
             };
             match one.outcome {
                 HoldOutcome::Held { .. } => {
-                    let delete = self.kubectl.plugin("delete").about(self.resources, &one.object);
+                    let delete = self.kubectl.plugin("delete").naming(self.resources, &one.object);
                     add(format!("delete {it} now:"), delete.map(|delete| delete.arg("--hold=0s")));
                     // With gaps, it goes on in spite of them, as the hold did.
                     add(format!("or take {it} back:"), cancel());
