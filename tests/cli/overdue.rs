@@ -121,7 +121,7 @@ fn what_the_collector_should_have_done_is_not_certain() {
     let plan =
         |deleted: &str, policy: &str| on(&left(deleted), &format!("plan cm/one -n vault --propagation={policy}"));
     let forgotten = plan(LONG_AGO, "foreground");
-    let clause = "deleted  or unchanged if the collector doesn't come back to it";
+    let clause = "deleted  ? or unchanged if the collector doesn't come back to it";
     says(
         &forgotten,
         &[
@@ -280,7 +280,7 @@ fn what_a_late_collector_has_not_freed_goes() {
     };
     for policy in ["background", "foreground"] {
         let ran = on(&of(LONG_AGO), &format!("plan locker/own -n vault --propagation={policy}"));
-        let kept = "or kept without an owner if the collector, which is late, acts first";
+        let kept = "? or kept without an owner if the collector, which is late, acts first";
         says(
             &ran,
             &["DATA LOSS: ", &format!("Secret/below                × deleted  {kept}"), "unless the collector, which"],

@@ -647,8 +647,8 @@ mod tests {
         assert_eq!(
             asked(&["StatefulSet/db", "Namespace/elsewhere"], 9, false),
             format!(
-                "{place} Deletes Namespace/elsewhere with everything in it, 2 PersistentVolumeClaims (perhaps \
-                 DATA LOSS). Delete 11 objects? To confirm, type elsewhere \
+                "{place} Deletes Namespace/elsewhere with everything in it, 2 PersistentVolumeClaims (may lose \
+                 data). Delete 11 objects? To confirm, type elsewhere \
                  (a: archive first, anything else: stop)"
             )
         );

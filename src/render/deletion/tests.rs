@@ -109,7 +109,7 @@ fn what_came_as_foretold_takes_one_sentence() {
     let (text, code) = describe(&target, None);
     assert_eq!(
         (text.as_str(), code),
-        ("SENT: Deployment/web -n shop is deleted; the cascade continues without being followed.\n", 0)
+        ("SENT: Deployment/web -n shop is deleted; the cascade continues without being\nfollowed.\n", 0)
     );
 }
 

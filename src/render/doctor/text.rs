@@ -236,12 +236,12 @@ pub(in crate::render) fn cures<'f>(
     let mut said = Vec::new();
     let mut is_cut = remedies.len() > most;
     for (index, remedy) in remedies.iter().take(most).enumerate() {
-        let what = format!("{}{}{}", joint(remedies, index), remedy.what, more_of(remedy));
+        let what = format!("{}{}", joint(remedies, index), remedy.what);
         if remedy.comes_first() && !told.insert(&remedy.commands) {
             said.push(Said::Text(format!("{what} (see above)")));
             continue;
         }
-        said.push(Said::Text(what));
+        said.push(Said::Text(what + &more_of(remedy)));
         let shown = shown(remedy);
         let (some, more) = (shown.len(), remedy.commands.len() - shown.len());
         said.extend(shown.into_iter().map(Said::Command));

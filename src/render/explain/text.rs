@@ -731,10 +731,10 @@ fn decides(finding: &Finding) -> bool {
     finding.remedies.iter().take(shown(finding)).any(|remedy| remedy.decides)
 }
 
-/// Which other objects than the explained one a remedy writes to, unless it says so itself.
-fn written(view: &ExplainView<'_>, object: ObjectId, remedy: &Remedy) -> String {
+/// Which other objects than the explained one a remedy writes to, but for those that are named beside it.
+fn written(view: &ExplainView<'_>, object: ObjectId, remedy: &Remedy, named: &[ObjectId]) -> String {
     let writes: Vec<(ObjectId, WriteKind)> = remedy.commands.iter().flat_map(ShellCommand::writes).collect();
-    let is_told = |other: &ObjectId| remedy.what.contains(&view.snapshot.short_name(*other));
+    let is_told = |other: &ObjectId| named == [*other] || remedy.what.contains(&view.snapshot.short_name(*other));
     let others = writes.iter().map(|(other, _)| *other).filter(|other| *other != object);
     let others: Vec<ObjectId> = each_once(others).filter(|other| !is_told(other)).collect();
     let verb = if writes.iter().all(|(_, kind)| *kind == WriteKind::Delete) { "deletes" } else { "changes" };
@@ -755,7 +755,8 @@ fn mended<'f>(
     if detail != Detail::Wide && stands_above(finding, told) {
         return (Vec::new(), true);
     }
-    let (mut said, is_cut) = cures(finding, most, told, |remedy| written(view, explanation.object, remedy));
+    let named = if is_its || explanation.findings.len() < 2 { &[][..] } else { finding.objects.as_slice() };
+    let (mut said, is_cut) = cures(finding, most, told, |remedy| written(view, explanation.object, remedy, named));
     told.extend(finding.remedies.iter().take(most).map(|remedy| &remedy.commands[..]));
     if let (Some(Said::Text(first)), 2..) = (said.first_mut(), explanation.findings.len()) {
         let of = match is_its || finding.objects.is_empty() {

@@ -157,7 +157,7 @@ fn verdicts_count_what_they_say() {
             false => Restored { uid: Some("u".to_owned()), ..Restored::absent(outcome(index)) },
         };
         let all: Vec<Restored> = restored.iter().enumerate().map(made).collect();
-        describe(mode, &plan, &all).0.lines().next().unwrap_or_default().to_owned()
+        describe(mode, &plan, &all).0.split("\n\n").next().unwrap_or_default().replace('\n', " ")
     };
     assert_eq!(verdict(Mode::Apply, |_| Outcome::Created), "DONE: 9 objects created.");
     assert_eq!(verdict(Mode::Apply, |_| Outcome::Same), "DONE: all 9 objects already existed.");
