@@ -529,15 +529,16 @@ test('on paper: what is folded, and what is too much', async () => {
   }
 });
 
-for (const [name, options, hash] of [
+for (const [name, options, hash, picture = shop] of [
   ['dark, filtered', { colorScheme: 'dark' }, `o=${DEPLOYMENT}&q=6d5f8c7b94`],
   ['light, filtered', { colorScheme: 'light' }, `o=${DEPLOYMENT}&q=6d5f8c7b94`],
   ['dark', { colorScheme: 'dark' }, ''], ['light', { colorScheme: 'light' }, ''],
   ['a phone', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, ''],
+  ['findings, dark', { colorScheme: 'dark' }, 'o=row-0', findings], ['findings, light', { colorScheme: 'light' }, 'o=row-0', findings],
 ] as const) {
   for (const tab of ['tree', 'table']) {
     test(`accessible: ${tab}, ${name}`, async () => {
-      const { page, complaints, close } = await open(browser, shop(), { ...options, bypassCSP: true },
+      const { page, complaints, close } = await open(browser, picture(), { ...options, bypassCSP: true },
         `#v=${tab}&${hash || `o=${POD}&p=foreground`}`);
       await page.evaluate(readFileSync('node_modules/axe-core/axe.min.js', 'utf8'));
       const found = await page.evaluate(async () => {
@@ -551,6 +552,22 @@ for (const [name, options, hash] of [
       assert.deepEqual(complaints, []);
       await close();
     });
+  }
+}
+
+for (const width of [360, 400, 1280]) {
+  for (const [name, picture] of Object.entries({ shop, findings, hostile, many: () => many(5000) })) {
+    pageTest(`nothing scrolls sideways: ${name}, ${width} pixels`, picture, async (page) => {
+      for (const tab of ['table', 'tree']) {
+        await page.check(`#v-${tab}`);
+        await page.focus('.list');
+        await page.keyboard.press('Home');
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+        const [list, content] = await page.$eval('.list', (list) => [list.clientWidth, list.scrollWidth]);
+        assert.equal(content, list);
+        if (width < 760) await page.click('aside .close');
+      }
+    }, { viewport: { width, height: 800 } });
   }
 }
 
