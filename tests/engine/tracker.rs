@@ -187,9 +187,9 @@ fn what_was_to_be_left_may_be() {
     let [blocker] = judged.blockers.as_slice() else { panic!("{:#?}", judged.blockers) };
     assert_eq!((blocker.object.short_name().as_str(), blocker.holds_up), ("ConfigMap/held", 1));
     assert_eq!(blocker.held_by, ["acme.io/x"]);
-    // R9.37: another component removes the finalizer, and the plan says what follows.
+    // R9.37: another component removes the finalizer, and what follows as the plan says is waited for.
     way.goes("ConfigMap/held");
-    assert_eq!(state(&way.judged()), (true, true));
+    assert_eq!(state(&way.judged()), (false, true));
     way.goes("ConfigMap/owner");
     assert_eq!(state(&way.judged()), (true, false));
     assert_eq!(way.otherwise(), [""; 0]);

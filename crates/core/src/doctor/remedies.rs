@@ -280,7 +280,8 @@ impl Commands<'_> {
         let allow = match budget {
             Some(budget) => {
                 let budget_named = self.name(budget, Some(pod));
-                let what = format!("let {budget_named} allow that: run more pods, or ask for fewer. See what it asks for");
+                let what =
+                    format!("let {budget_named} allow that: run more pods, or ask for fewer. See what it asks for");
                 Step::Heal.by(what, self.get(budget))
             }
             None => {
