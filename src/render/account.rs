@@ -230,8 +230,8 @@ impl Words<'_> {
         };
         format!(
             "{LOOP} {} was made {} since {} with the same owner that is missing, {}, and the collector deletes it \
-             each time: {now}. {makers}. Next: restart or fix the maker, so that it names a {} that exists, or no owner. \
-             From here on, only every doubling of this number is told.",
+             each time: {now}. {makers}. Next: restart or fix the maker, so that it names a {} that exists, or no \
+             owner. From here on, only every doubling of this number is told.",
             self.object(object),
             count(*times as usize, "time", "times"),
             self.time(*since),

@@ -1,5 +1,5 @@
-//! The recipes of `docs/recipes.md` work: their YAML is YAML, and the gate for CI exits as the page says. What they print
-//! is compared by `page.rs`. The flags of every command on every page exist, also where it needs a cluster.
+//! The recipes of `docs/recipes.md` work: their YAML is YAML, and the gate for CI exits as the page says. What they
+//! print is compared by `page.rs`. The flags of every command on every page exist, also where it needs a cluster.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 

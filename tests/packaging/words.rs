@@ -41,8 +41,8 @@ const OLD: [&str; 37] = [
     "Not verified",
     "effect unknown",
     "effects unknown",
-    "is unknown (",
-    "an unknown number",
+    "by whom is unknown",
+    ", and an unknown number",
     "\"UNKNOWN",
     "controller unknown",
 ];

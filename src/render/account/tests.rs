@@ -254,8 +254,8 @@ fn rows() -> Vec<(What, &'static str)> {
             What::Loop(Loop { owner: owner("a", absent()), managers: Vec::new(), ..looped }),
             "LOOP: Pod/runner-7 was made 2 times since 14:02:11 with the same owner that is missing, Runner/a (uid \
              u-1), and the collector deletes it each time: there is no Runner/a with this uid any more, so the maker \
-             goes by what it knew before. Its maker is not known (no field manager). Next: restart or fix the maker, so \
-             that it names a Runner that exists, or no owner. From here on, only every doubling of this number is \
+             goes by what it knew before. Its maker is not known (no field manager). Next: restart or fix the maker, \
+             so that it names a Runner that exists, or no owner. From here on, only every doubling of this number is \
              told.",
         ),
     ]

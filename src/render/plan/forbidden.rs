@@ -209,8 +209,8 @@ pub(super) fn describe_obstacle(view: &PlanView<'_>, obstacle: &Obstacle) -> Str
              manager, no namespace is emptied, and its other controllers remove no finalizers.{stay}"
         ),
         ObstacleKind::ControllersAway { .. } => format!(
-            "no controller manager is known to run: {why}. Without it, nothing is collected, no namespace is emptied, and \
-             foreground deletes never finish.{stay}"
+            "no controller manager is known to run: {why}. Without it, nothing is collected, no namespace is emptied, \
+             and foreground deletes never finish.{stay}"
         ),
         ObstacleKind::WebhookUnreachable { .. } => format!(
             "the API server must call the webhook {} of {name} before it {} {}. {after}, {}.{stay}",

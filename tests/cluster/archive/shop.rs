@@ -90,7 +90,8 @@ fn a_shop_is_archived_whole() {
     assert!(describe.contains(kinds), "{describe}");
     assert!(
         describe.ends_with(&format!(
-            "The data of volumes is not in the file.\nNext  to bring it back:\n          kubectl gc restore --context=test {}\n",
+            "The data of volumes is not in the file.\nNext  to bring it back:\n          kubectl gc restore \
+             --context=test {}\n",
             file.display()
         )),
         "{describe}"

@@ -64,7 +64,7 @@ codes! {
     StuckFinalizer, "stuck-finalizer", Error,
         "a finalizer blocks a deletion, and no controller is known to remove it", [Passes, Releases];
     SlowFinalizer, "slow-finalizer", Warning,
-        "a finalizer blocks a deletion, and its controller is known to run", [Releases];
+        "a finalizer blocks a deletion, and it is known who removes it", [Releases];
     DeletionInProgress, "deletion-in-progress", Warning, "a deletion is not done yet", [];
     StuckOnNotServed, "stuck-on-not-served", Error,
         "a foreground delete waits for a dependent with a reference that cannot be looked up", [Releases];

@@ -1,5 +1,5 @@
-//! Remedies that plans share with the doctor, and with it explanations: one wording for each. A list of them begins with
-//! what harms least.
+//! Remedies that plans share with the doctor, and with it explanations: one wording for each. A list of them begins
+//! with what harms least.
 
 use serde_json::json;
 
@@ -330,8 +330,8 @@ impl Commands<'_> {
         place.into_iter().chain(object).any(|id| self.snapshot.object(id).terminating())
     }
 
-    /// Gives a controller back what it lacks, to go on with an object; `None` if nothing is known to. `start` is what it
-    /// means to start it.
+    /// Gives a controller back what it lacks, to go on with an object; `None` if nothing is known to. `start` is what
+    /// it means to start it.
     fn give(self, lack: &Lack, object: ObjectId, start: Step) -> Option<Remedy> {
         let snapshot = self.snapshot;
         let create = |what: &str, name: &str| self.kubectl.verb("create").args([what, name]);

@@ -42,8 +42,8 @@ pub struct Forecast {
     pub assumptions: Vec<Assumption>,
     /// Objects of which only metadata is known.
     pub gaps: Vec<Gap>,
-    /// Why no controller manager is known to run, a clause: until one does, its controllers remove nothing. `None` if it
-    /// runs, or isn't known not to.
+    /// Why no controller manager is known to run, a clause: until one does, its controllers remove nothing. `None` if
+    /// it runs, or isn't known not to.
     pub manager_away: Option<String>,
 }
 
