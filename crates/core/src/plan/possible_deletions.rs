@@ -76,9 +76,8 @@ fn release_all(world: &mut World<'_, '_>, objects: &BTreeSet<ObjectId>) -> bool 
         .collect();
     for object in &terminating {
         let finalizers = world.stored(*object).map(|stored| stored.finalizers.into_owned()).unwrap_or_default();
-        for finalizer in finalizers.into_iter().filter(|finalizer| !is_simulated(*finalizer)) {
-            world.remove_finalizer(*object, finalizer);
-        }
+        let of_others: Vec<Symbol> = finalizers.into_iter().filter(|finalizer| !is_simulated(*finalizer)).collect();
+        world.remove_finalizers(*object, &of_others);
         if world.context.rules(*object).graceful && world.exists(*object) {
             world.delete(*object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, Cause::Requested);
         }
@@ -94,4 +93,31 @@ fn release_all(world: &mut World<'_, '_>, objects: &BTreeSet<ObjectId>) -> bool 
 /// Whether the simulation itself removes this finalizer, once its work is done.
 fn is_simulated(finalizer: Symbol) -> bool {
     [Symbol::FOREGROUND, Symbol::ORPHAN, Symbol::DEFINITION].contains(&finalizer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        server::Propagation::Background,
+        simulate::{Assume, Request},
+        tree::fixture,
+    };
+
+    /// All but the last go in one write, however many they are.
+    #[test]
+    fn many_finalizers_take_two_writes() {
+        let mut objects = fixture::World::empty();
+        let target = objects.add_with("shop", "ConfigMap/a", Vec::new(), |raw| {
+            raw.finalizers = (0..5_000).map(|number| format!("acme.io/f{number}").into()).collect();
+        });
+        let (snapshot, graph) = objects.build();
+        let context = SimContext::new(&snapshot, &graph, Assume::Known);
+        let (mut world, _) = begin(&context, &Request::delete(vec![target], Background), InitialListOrder::default());
+        world.settle();
+        let before = world.log.len();
+        assert!(release_all(&mut world, &BTreeSet::from([target])));
+        assert_eq!(world.log.len() - before, 2, "writes");
+        assert!(!world.exists(target));
+    }
 }

@@ -266,20 +266,16 @@ impl<'s, 'a> World<'s, 'a> {
 
     /// Removes finalizers from an object, all but the last in one write: there may be a million.
     pub(crate) fn remove_finalizers(&mut self, object: ObjectId, finalizers: &[Symbol]) {
-        let Some((last, rest)) = finalizers.split_last() else { return };
-        let rest: FxHashSet<Symbol> = rest.iter().copied().filter(|finalizer| finalizer != last).collect();
-        if let Some(stored) = self.stored(object).filter(|stored| stored.has_finalizer(*last)) {
-            let left: Vec<Symbol> = stored.finalizers.iter().copied().filter(|one| !rest.contains(one)).collect();
-            if left.len() < stored.finalizers.len() {
-                let after = Stored { finalizers: left.into(), version: stored.version + 1, ..stored.clone() };
-                self.write(object, stored, Some(after), Cause::Finisher(*last), Effect::Finalizers);
-            }
-            self.remove_finalizer(object, *last);
-        } else {
-            for finalizer in finalizers {
-                self.remove_finalizer(object, *finalizer);
-            }
+        let Some(stored) = self.stored(object) else { return };
+        let has: FxHashSet<Symbol> = stored.finalizers.iter().copied().collect();
+        let Some(last) = finalizers.iter().rev().find(|finalizer| has.contains(*finalizer)) else { return };
+        let rest: FxHashSet<Symbol> = finalizers.iter().copied().filter(|finalizer| finalizer != last).collect();
+        let left: Vec<Symbol> = stored.finalizers.iter().copied().filter(|one| !rest.contains(one)).collect();
+        if left.len() < stored.finalizers.len() {
+            let after = Stored { finalizers: left.into(), version: stored.version + 1, ..stored.clone() };
+            self.write(object, stored, Some(after), Cause::Finisher(*last), Effect::Finalizers);
         }
+        self.remove_finalizer(object, *last);
     }
 
     /// Removes the namespace controller's entry from a namespace's `spec.finalizers`. If nothing else blocks the

@@ -21,7 +21,6 @@ use crate::{
     model::{
         ObjectId, ResourceId, Symbol,
         effects::{EffectKind, Naming, Pause, Severity, When, known_finalizer, known_users},
-        facts::Setter,
     },
     plan::{OutsideEffect, effects_of},
     server::OwnDelete,
@@ -549,9 +548,9 @@ fn look_for_controller(case: &Case<'_>, code: Code, holds: &[Hold]) -> Option<Re
 fn who_puts_it_back(case: &Case<'_>, finalizers: &[Symbol], objects: &[ObjectId]) -> BTreeMap<ObjectId, Vec<usize>> {
     let snapshot = case.snapshot();
     let is_unrecorded = |id: &&ObjectId| {
-        let set = |name: &str, setters: &[Setter]| setters.iter().any(|setter| *setter.finalizer == *name);
         let setters = snapshot.facts.setters(**id);
-        setters.is_some_and(|setters| finalizers.iter().any(|finalizer| !set(snapshot.text(*finalizer), setters)))
+        let set: Option<FxHashSet<&str>> = setters.map(|all| all.iter().map(|it| it.finalizer.as_str()).collect());
+        set.is_some_and(|set| finalizers.iter().any(|finalizer| !set.contains(snapshot.text(*finalizer))))
     };
     let mut by: BTreeMap<ObjectId, Vec<usize>> = BTreeMap::new();
     let Some(object) = objects.iter().find(is_unrecorded).copied() else { return by };

@@ -58,6 +58,8 @@ pub struct Question {
 }
 /// At most this many finalizers of objects are judged, far more than a cluster has of different ones.
 const MOST_JUDGED: usize = 20_000;
+/// Of an object with more finalizers than that, none is judged: each would be, and again at each end of a plan.
+const MOST_OF_ONE: usize = 2_000;
 
 /// The controller that should remove a finalizer from an object, and whether it seems to run.
 pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question) -> Arc<FinalizerController> {
@@ -72,6 +74,9 @@ pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question
     }
     if let Some((_, why)) = managed_by_another(context.snapshot, object, finalizer) {
         return Arc::new(FinalizerController::of(None, Liveness::Unknown(why)));
+    }
+    if context.snapshot.object(object).finalizers.len() > MOST_OF_ONE {
+        return too_many(&context.controllers);
     }
     let mut controller = judged(context, question);
     if context.snapshot.object(object).terminating() {
@@ -156,9 +161,7 @@ fn judged_as(
     };
     let mut judged = index.judged.lock().unwrap_or_else(PoisonError::into_inner);
     if judged.len() >= MOST_JUDGED && !judged.contains_key(&asked) {
-        let why = "there are too many finalizers to look at each";
-        let too_many = || Arc::new(FinalizerController::of(None, Liveness::Unread(why.to_owned())));
-        return Arc::clone(index.too_many.get_or_init(too_many));
+        return too_many(index);
     }
     let judge = || judge::judge(context, sample, object, (finalizer, text), driver.as_ref());
     let judged = judged.entry(asked).or_default();
@@ -169,6 +172,12 @@ fn judged_as(
 /// could show it was read and shows nothing.
 pub(crate) fn is_unseen(context: &SimContext<'_>, object: ObjectId, finalizer: &'static str) -> bool {
     let symbol = context.snapshot.strings.find(finalizer).unwrap_or(Symbol::EMPTY);
+/// Stands for the controllers of finalizers that are too many to look at each.
+fn too_many(index: &ControllerIndex) -> Arc<FinalizerController> {
+    let unread = || Liveness::Unknown("there are too many finalizers to look at each".to_owned());
+    Arc::clone(index.too_many.get_or_init(|| Arc::new(FinalizerController::of(None, unread()))))
+}
+
     judged_as(context, None, object, object, (symbol, finalizer)).is_unseen(context)
 }
 
