@@ -3,7 +3,7 @@
 
 use gc_core::model::{
     Fact,
-    facts::{NotReady, PodFacts},
+    facts::{NotReady, PodFacts, Required},
 };
 
 use super::{
@@ -33,10 +33,74 @@ pub(super) fn read_facts(name: &str, object: &[u8]) -> Result<Option<Fact>, Malf
         grace: number(spec, 4)?,
         account: said(spec, &[8])?.filter(|name| name != "default"),
         claims,
+        requires: started_with(spec)?,
         not_ready: not_ready(status)?.map(Box::new),
         deletion_cost: annotation(object, PodFacts::DELETION_COST)?.and_then(|it| it.parse().ok()).unwrap_or_default(),
         undisturbed: annotation(object, PodFacts::DO_NOT_DISRUPT)?.as_deref() == Some("true"),
     })))
+}
+
+/// A kind of what a message names: where it is, where the name is in it, and whether it is optional.
+type Place = (fn(String) -> Required, &'static [u32], &'static [u32], u32);
+
+/// VolumeSource: secret 6 { secretName 1, optional 4 }, configMap 19 { localObjectReference 1 { name 1 }, optional 4 },
+/// azureFile 18 { secretName 1 }; and the secretRef, with its name 1, of iscsi 8, rbd 11, flexVolume 12, cephfs 14,
+/// scaleIO 25, storageos 27 and csi 28.
+const OF_VOLUMES: [Place; 10] = [
+    (Required::Secret, &[6], &[1], 4),
+    (Required::ConfigMap, &[19], &[1, 1], 4),
+    (Required::Secret, &[18], &[1], NEVER),
+    (Required::Secret, &[8, 10], &[1], NEVER),
+    (Required::Secret, &[11, 7], &[1], NEVER),
+    (Required::Secret, &[12, 3], &[1], NEVER),
+    (Required::Secret, &[14, 5], &[1], NEVER),
+    (Required::Secret, &[25, 3], &[1], NEVER),
+    (Required::Secret, &[27, 5], &[1], NEVER),
+    (Required::Secret, &[28, 5], &[1], NEVER),
+];
+/// VolumeProjection: secret 1 { localObjectReference 1, optional 4 }, configMap 3, the same.
+const OF_PROJECTIONS: [Place; 2] = [(Required::Secret, &[1], &[1, 1], 4), (Required::ConfigMap, &[3], &[1, 1], 4)];
+/// EnvVarSource: configMapKeyRef 3 { localObjectReference 1, optional 3 }, secretKeyRef 4, the same.
+const OF_VALUES: [Place; 2] = [(Required::ConfigMap, &[3], &[1, 1], 3), (Required::Secret, &[4], &[1, 1], 3)];
+/// EnvFromSource: configMapRef 2 { localObjectReference 1, optional 2 }, secretRef 3, the same.
+const OF_ALL_VALUES: [Place; 2] = [(Required::ConfigMap, &[2], &[1, 1], 2), (Required::Secret, &[3], &[1, 1], 2)];
+/// No field has this number.
+const NEVER: u32 = 0;
+
+/// The Secrets and ConfigMaps that a PodSpec names: volumes 1 { volumeSource 2 { projected 26 { sources 1 } } },
+/// containers 2, initContainers 20, ephemeralContainers 34 { common 1 }, each { env 7 { valueFrom 3 }, envFrom 19 };
+/// imagePullSecrets 15.
+fn started_with(spec: &[u8]) -> Result<Vec<Required>, Malformed> {
+    let mut named = Vec::new();
+    let mut add = |message: &[u8], places: &[Place]| -> Result<(), Malformed> {
+        for (of, path, name, optional) in places {
+            let Some(found) = at(message, path)? else { continue };
+            let is_optional = number(found, *optional)? == Some(1);
+            named.extend(said(found, name)?.filter(|_| !is_optional).map(of));
+        }
+        Ok(())
+    };
+    for volume in all(spec, 1) {
+        let volume = at(volume?, &[2])?.unwrap_or_default();
+        add(volume, &OF_VOLUMES)?;
+        for source in all(at(volume, &[26])?.unwrap_or_default(), 1) {
+            add(source?, &OF_PROJECTIONS)?;
+        }
+    }
+    let ephemeral = all(spec, 34).map(|container| Ok(at(container?, &[1])?.unwrap_or_default()));
+    for container in all(spec, 2).chain(all(spec, 20)).chain(ephemeral) {
+        let container = container?;
+        for value in all(container, 7) {
+            add(at(value?, &[3])?.unwrap_or_default(), &OF_VALUES)?;
+        }
+        for values in all(container, 19) {
+            add(values?, &OF_ALL_VALUES)?;
+        }
+    }
+    for secret in all(spec, 15) {
+        named.extend(said(secret?, &[1])?.map(Required::PullSecret));
+    }
+    Ok(Required::in_order(named))
 }
 
 /// Reads a string. The server writes unset strings as empty ones.
@@ -115,11 +179,27 @@ mod tests {
         let claim = message(&[bytes(1, b"data"), bytes(2, &bytes(10, &message(&[bytes(1, b"claim"), varint(2, 0)])))]);
         let ephemeral = message(&[bytes(1, b"scratch"), bytes(2, &bytes(29, b""))]);
         let config = message(&[bytes(1, b"config"), bytes(2, &bytes(19, b""))]);
+        let named = |name: &[u8]| bytes(1, &bytes(1, name));
+        let keys = bytes(2, &bytes(6, &bytes(1, b"keys")));
+        let perhaps = bytes(2, &bytes(6, &message(&[bytes(1, b"perhaps"), varint(4, 1)])));
+        let part = message(&[bytes(1, &bytes(3, &named(b"part"))), bytes(1, &bytes(3, &named(b"kube-root-ca.crt")))]);
+        let part = bytes(2, &bytes(26, &part));
+        let driver = bytes(2, &bytes(28, &bytes(5, &bytes(1, b"driver"))));
+        let one = bytes(7, &message(&[bytes(1, b"K"), bytes(3, &bytes(4, &named(b"one")))]));
+        let all = bytes(19, &bytes(2, &named(b"all")));
+        let debug = bytes(1, &bytes(19, &bytes(3, &message(&[named(b"debug"), varint(2, 0)]))));
         let spec = message(&[
             bytes(1, &claim),
             bytes(1, &ephemeral),
             bytes(1, &config),
-            bytes(2, b"containers, not looked into"),
+            bytes(1, &keys),
+            bytes(1, &perhaps),
+            bytes(1, &part),
+            bytes(1, &driver),
+            bytes(2, &one),
+            bytes(20, &all),
+            bytes(34, &debug),
+            bytes(15, &bytes(1, b"pull")),
             varint(4, 30),
             bytes(8, b"robot"),
             bytes(10, b"node-1"),
@@ -139,7 +219,15 @@ mod tests {
             "spec": {"nodeName": "node-1", "serviceAccountName": "robot", "terminationGracePeriodSeconds": 30,
                 "volumes": [
                 {"name": "data", "persistentVolumeClaim": {"claimName": "claim", "readOnly": false}},
-                {"name": "scratch", "ephemeral": {}}, {"name": "config", "configMap": {}}]},
+                {"name": "scratch", "ephemeral": {}}, {"name": "config", "configMap": {}},
+                {"secret": {"secretName": "keys"}}, {"secret": {"secretName": "perhaps", "optional": true}},
+                {"projected": {"sources": [{"configMap": {"name": "part"}},
+                    {"configMap": {"name": "kube-root-ca.crt"}}]}},
+                {"csi": {"nodePublishSecretRef": {"name": "driver"}}}],
+                "containers": [{"env": [{"name": "K", "valueFrom": {"secretKeyRef": {"name": "one", "key": "k"}}}]}],
+                "initContainers": [{"envFrom": [{"configMapRef": {"name": "all"}}]}],
+                "ephemeralContainers": [{"envFrom": [{"secretRef": {"name": "debug"}}]}],
+                "imagePullSecrets": [{"name": "pull"}]},
             "status": {"phase": "Running",
                 "conditions": [{"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-31T08:00:01Z"}],
                 "containerStatuses": [{"state": {"running": {}}},
@@ -158,6 +246,8 @@ mod tests {
     fn protobuf_and_json_say_the_same() {
         let (object, json) = pod();
         says_the_same(&object, &json);
+        let fact = read_facts("web", &object).unwrap();
+        assert!(matches!(fact, Some(Fact::Pod(facts)) if facts.requires.len() == 7));
         // The server writes unset strings as empty ones.
         let unscheduled = message(&[bytes(2, &bytes(10, b"")), bytes(3, b"")]);
         says_the_same(&unscheduled, &serde_json::json!({"spec": {}, "status": {}}));
@@ -195,7 +285,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damaged_objects_never_panic(cut in 0usize..120, flip in 0usize..120, to in any::<u8>()) {
+        fn damaged_objects_never_panic(cut in 0usize..360, flip in 0usize..360, to in any::<u8>()) {
             let (mut object, _) = pod();
             if let Some(byte) = object.get_mut(flip) {
                 *byte = to;

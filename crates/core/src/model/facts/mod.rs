@@ -134,7 +134,11 @@ impl Fact {
             _ => &[],
         };
         own.into_iter().chain(pods.iter().map(String::as_str)).for_each(&mut each);
-        let required = if let Fact::Workload(facts) = self { facts.requires.as_slice() } else { &[] };
+        let required = match self {
+            Fact::Workload(facts) => facts.requires.as_slice(),
+            Fact::Pod(facts) => facts.requires.as_slice(),
+            _ => &[],
+        };
         required.iter().for_each(|required| each(required.parts()[2]));
         let inventory = if let Fact::Policy(facts) = self { facts.inventory.as_deref() } else { None };
         for object in inventory.into_iter().flat_map(|inventory| &inventory.objects) {
@@ -413,7 +417,11 @@ impl Facts {
         let own = match self.get(object) {
             Some(Fact::Workload(facts)) => return Cow::Borrowed(&facts.requires),
             Some(Fact::Policy(facts)) => return Cow::Borrowed(&facts.requires),
-            Some(Fact::Pod(facts)) if !facts.finished() => facts.account.clone().map(Required::ServiceAccount),
+            Some(Fact::Pod(facts)) if facts.finished() => None,
+            Some(Fact::Pod(facts)) => {
+                let account = facts.account.clone().map(Required::ServiceAccount);
+                return account.into_iter().chain(facts.requires.iter().cloned()).collect();
+            }
             Some(Fact::Claim(facts)) => facts.class.clone().map(Required::StorageClass),
             Some(Fact::Volume(facts)) => facts.csi.as_ref().map(|csi| Required::CsiDriver(csi.handle.driver.clone())),
             Some(Fact::Binding(facts)) if facts.cluster => Some(Required::ClusterRole(facts.role.clone())),

@@ -90,9 +90,21 @@ pub fn holds_facts(key: &str) -> Option<&'static str> {
 pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &str) -> bool> {
     Some(match (group, kind, top) {
         ("", "Pod", "spec") => |depth, key| match depth {
-            0 => matches!(key, "nodeName" | "serviceAccountName" | "terminationGracePeriodSeconds" | "volumes"),
-            1 => matches!(key, "name" | "persistentVolumeClaim" | "ephemeral"),
-            _ => key == "claimName",
+            0 => {
+                matches!(key, "nodeName" | "serviceAccountName" | "terminationGracePeriodSeconds" | "imagePullSecrets")
+                    || matches!(key, "volumes" | "containers" | "initContainers" | "ephemeralContainers")
+            }
+            1 => {
+                const MOUNTED: [&str; 8] =
+                    ["projected", "csi", "rbd", "iscsi", "cephfs", "flexVolume", "scaleIO", "storageos"];
+                matches!(key, "name" | "persistentVolumeClaim" | "ephemeral" | "env" | "envFrom")
+                    || MOUNTED.contains(&key)
+                    || Required::of_key(key).is_some()
+            }
+            _ => {
+                matches!(key, "claimName" | "name" | "secretName" | "optional" | "sources" | "valueFrom")
+                    || Required::of_key(key).is_some()
+            }
         },
         ("", "Pod", "status") => |depth, key| match depth {
             0 => matches!(key, "phase" | "conditions" | "containerStatuses"),
@@ -534,6 +546,7 @@ fn pod(object: Whole<'_>) -> PodFacts {
         grace: object.number(&["spec", "terminationGracePeriodSeconds"]),
         account: object.name(&["spec", "serviceAccountName"]).filter(|name| name != "default"),
         claims: claims.collect(),
+        requires: Required::read_pods(at(object.0, &["spec"])),
         not_ready: not_ready(object).map(Box::new),
         deletion_cost: object
             .annotation(PodFacts::DELETION_COST)
@@ -774,36 +787,16 @@ fn required_by_pods(object: Whole<'_>, kind: &str) -> Vec<Required> {
         named("runtimeClassName").map(Required::RuntimeClass),
     ];
     // Its Deployment says the rest.
-    let started = if kind == "ReplicaSet" { Vec::new() } else { started_with(object) };
+    let started = if kind == "ReplicaSet" {
+        Vec::new()
+    } else {
+        Required::read_pods(at(object.0, &["spec", "template", "spec"]))
+    };
     let templates = list(at(object.0, &["spec", "volumeClaimTemplates"]));
     let classes = templates.filter_map(|template| Whole(template).name(&["spec", "storageClassName"]));
     let its_own =
         classes.map(Required::StorageClass).chain(object.name(&["spec", "serviceName"]).map(Required::PodNames));
     all.into_iter().flatten().chain(started).chain(its_own.filter(|_| kind == "StatefulSet")).collect()
-}
-
-/// The Secrets and ConfigMaps that the pods of a template name, apart from optional ones.
-fn started_with(object: Whole<'_>) -> Vec<Required> {
-    let mut named = Vec::new();
-    let mut open: Vec<&Value> = at(object.0, &["spec", "template", "spec"]).into_iter().collect();
-    while let Some(value) = open.pop() {
-        open.extend(value.as_array().into_iter().flatten());
-        for (key, value) in value.as_object().into_iter().flatten() {
-            let of: fn(String) -> Required = match key.as_str() {
-                "secret" | "secretRef" | "secretKeyRef" => Required::Secret,
-                "configMap" | "configMapRef" | "configMapKeyRef" => Required::ConfigMap,
-                _ => {
-                    open.push(value);
-                    continue;
-                }
-            };
-            let name = value.get("secretName").or(value.get("name")).and_then(Value::as_str);
-            named.extend(name.filter(|_| value["optional"] != true).map(|name| of(name.to_owned())));
-        }
-    }
-    named.sort_unstable();
-    named.dedup();
-    named
 }
 
 /// How much the pods of a template ask for.

@@ -20,6 +20,8 @@ pub enum Required {
     Secret(String),
     /// Without it, the kubelet starts no container.
     ConfigMap(String),
+    /// The Secret with the password of a registry.
+    PullSecret(String),
     /// The Secret with a certificate.
     Certificate(String),
     /// The Service that requests go to.
@@ -59,6 +61,45 @@ impl Required {
         &Required::KINDS[..5]
     }
 
+    /// The Secrets and ConfigMaps that the spec of pods names, apart from optional ones, in order.
+    pub(super) fn read_pods(spec: Option<&Value>) -> Vec<Required> {
+        let mut named = Vec::new();
+        let mut open: Vec<&Value> = spec.into_iter().collect();
+        while let Some(value) = open.pop() {
+            open.extend(value.as_array().into_iter().flatten());
+            for (key, value) in value.as_object().into_iter().flatten() {
+                let Some(of) = Required::of_key(key) else {
+                    open.push(value);
+                    continue;
+                };
+                for value in value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice) {
+                    let name = value.get("secretName").or(value.get("name")).and_then(Value::as_str);
+                    named.extend(name.filter(|_| value["optional"] != true).map(|name| of(name.to_owned())));
+                }
+            }
+        }
+        Required::in_order(named)
+    }
+
+    /// What a key of the spec of pods names.
+    pub(super) fn of_key(key: &str) -> Option<fn(String) -> Required> {
+        Some(match key {
+            "secret" | "secretRef" | "secretKeyRef" | "nodePublishSecretRef" | "azureFile" => Required::Secret,
+            "configMap" | "configMapRef" | "configMapKeyRef" => Required::ConfigMap,
+            "imagePullSecrets" => Required::PullSecret,
+            _ => return None,
+        })
+    }
+
+    /// What a pod names, each once. In every pod are those that a controller keeps in every namespace
+    /// (`K/pkg/controller/certificates/rootcacertpublisher`, openshift/service-ca-operator).
+    pub fn in_order(mut named: Vec<Required>) -> Vec<Required> {
+        named.retain(|named| !matches!(named.parts()[2], "" | "kube-root-ca.crt" | "openshift-service-ca.crt"));
+        named.sort_unstable();
+        named.dedup();
+        named
+    }
+
     /// Whether the API server looks for it when a pod is created.
     pub(crate) fn is_admitted(&self) -> bool {
         matches!(self, Required::ServiceAccount(_) | Required::PriorityClass(_) | Required::RuntimeClass(_))
@@ -70,7 +111,7 @@ impl Required {
             Required::ServiceAccount(name) => (0, name),
             Required::PriorityClass(name) => (1, name),
             Required::RuntimeClass(name) => (2, name),
-            Required::Secret(name) | Required::Certificate(name) => (3, name),
+            Required::Secret(name) | Required::PullSecret(name) | Required::Certificate(name) => (3, name),
             Required::ConfigMap(name) => (4, name),
             Required::Backend(name) | Required::PodNames(name) => (5, name),
             Required::IngressClass(name) => (6, name),

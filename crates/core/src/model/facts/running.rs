@@ -20,6 +20,8 @@ sparse! {
         pub account?: Option<String>,
         /// The PersistentVolumeClaims it mounts, including those of its ephemeral volumes (`<pod>-<volume>`).
         pub claims?: Vec<String>,
+        /// The Secrets and ConfigMaps that it names, apart from optional ones, in order (R9.50).
+        pub requires?: Vec<Required>,
         /// Why it isn't ready; `None` if it is, or if its status doesn't say.
         pub not_ready?: Option<Box<NotReady>>,
         /// The annotation `controller.kubernetes.io/pod-deletion-cost`; 0 if unset or no number.

@@ -22,11 +22,21 @@ const NAMING: [(&str, &str); 4] = [
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
 ];
 
-/// Whether the controller of a pod is a workload, whose template says what the pod names.
-fn is_of_a_workload(snapshot: &Snapshot, pod: ObjectId) -> bool {
-    let resource = snapshot.controller_of(pod).map(|controller| snapshot.resource(controller));
-    resource.is_some_and(|it| it.group == "apps" || it.group.is_empty() && it.kind == "ReplicationController")
+/// Whether the controller of a pod is a workload, whose template says what the pod names. Of a ReplicaSet, that is its
+/// own controller.
+fn is_of_a_workload(snapshot: &Snapshot, object: ObjectId) -> bool {
+    let Some(controller) = snapshot.controller_of(object) else { return false };
+    let resource = snapshot.resource(controller);
+    match (resource.group.as_str(), resource.kind.as_str()) {
+        ("apps", "ReplicaSet") => is_of_a_workload(snapshot, controller),
+        ("apps", _) | ("", "ReplicationController") => true,
+        _ => false,
+    }
 }
+
+/// What a pod loses that no workload starts again.
+const OF_A_POD: &str = "names what goes in this delete: its containers that run go on, but without that, they may be \
+    unable to start, or to start again";
 
 /// What an object loses with what it names.
 fn loss(named: &Required) -> NoteKind {
@@ -34,6 +44,10 @@ fn loss(named: &Required) -> NoteKind {
         Required::ServiceAccount(_) => return NoteKind::LosesAccount,
         Required::PriorityClass(_) | Required::RuntimeClass(_) => return NoteKind::StartsNoMore,
         Required::Secret(_) | Required::ConfigMap(_) => return NoteKind::StartsNoMore,
+        Required::PullSecret(_) => {
+            "names a Secret with the password of a registry that goes in this delete: without that, images that its \
+             Node lacks may not be pulled"
+        }
         Required::Certificate(_) => {
             "serves TLS with the certificate in a Secret that goes in this delete, and loses that"
         }
@@ -77,12 +91,13 @@ pub(super) fn add_without_named(context: &SimContext<'_>, plan: &mut Plan) {
         gone.iter().filter(|id| is_one_of(id, Required::of_pods())).map(|id| snapshot.namespace(*id)).collect();
     let going: FxHashSet<ObjectId> = plan.going().into_iter().collect();
     let is_near = |id: &ObjectId| places.contains("") || places.contains(snapshot.namespace(*id));
-    let has_account = gone.iter().any(|id| Some(snapshot.object(*id).resource) == context.built_in.accounts);
     let of_kinds = |kinds: &'static [(&str, &str)]| {
         let kinds = kinds.iter().filter_map(|(group, kind)| snapshot.resources.by_group_kind(group, kind));
         kinds.flat_map(|kind| context.of_resource(kind).iter().copied())
     };
-    let pods = context.built_in.pods.filter(|_| has_account).map_or(&[][..], |pods| context.of_resource(pods));
+    // Of what has no namespace, only templates are asked.
+    let pods = context.built_in.pods.filter(|_| places.iter().any(|place| !place.is_empty()));
+    let pods = pods.map_or(&[][..], |pods| context.of_resource(pods));
     let pods = pods.iter().copied().filter(|pod| !is_of_a_workload(snapshot, *pod));
     let workloads = all_workloads(context).into_iter().chain(of_kinds(&[("batch", "CronJob")]));
     let read = pods.chain(workloads).map(|id| (id, true));
@@ -105,6 +120,11 @@ pub(super) fn add_without_named(context: &SimContext<'_>, plan: &mut Plan) {
         }
         let has_lost_account = lost.contains(&NoteKind::LosesAccount);
         lost.retain(|kind| !has_lost_account || *kind != NoteKind::StartsNoMore);
+        if Some(snapshot.object(id).resource) == context.built_in.pods {
+            lost.iter_mut()
+                .filter(|kind| **kind == NoteKind::StartsNoMore)
+                .for_each(|kind| *kind = NoteKind::LosesNamed(OF_A_POD));
+        }
         plan.notes.extend(lost.into_iter().map(|kind| Note { object: id, kind }));
     }
 }
