@@ -156,7 +156,8 @@ fn finding(
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     // What it does not do now, it will do once somebody has started or resumed it.
     let paused = holds.iter().find_map(|(_, controller)| controller.paused.as_ref());
-    let away = paused.is_some() || holds.iter().any(|(_, controller)| controller.is_away());
+    let is_away = holds.iter().any(|(_, controller)| controller.is_away());
+    let away = paused.is_some() || is_away;
     let fires = Fires::of(case, &objects, &finalizers, away);
     let code = match all_expected {
         true => Code::SlowFinalizer,
@@ -190,7 +191,8 @@ fn finding(
                 .unwrap_or_default();
             let lost = fires.losses.told(case, true);
             if let Some(paused) = paused {
-                format!("Once {}, {what}.{lost}{waiting}", paused.until())
+                let starts = if is_away { ", and starts its controller" } else { "" };
+                format!("Once {}{starts}, {what}.{lost}{waiting}", paused.until())
             } else {
                 format!(
                     "If {its} controller restarts, {what}.{lost} Decide about that before you restart it.\
@@ -595,7 +597,10 @@ fn remedies(
     let controllers: Vec<&FinalizerController> = holds.iter().map(|(_, controller)| &**controller).collect();
     let asks = commands.ask(&controllers);
     let mut remedies = Vec::new();
-    remedies.extend(resume(case, code, holds, objects));
+    let resume = resume(case, code, holds, objects, &start);
+    // Alone, that changes nothing.
+    start.retain(|_| resume.as_ref().is_none_or(|resume| resume.step == Step::Look));
+    remedies.extend(resume);
     remedies.extend(fires.losses.keep(case));
     let lacks_manager = case.lacks_manager_for(finalizers.iter().copied()).is_some();
     let start_manager = || Remedy { step: starting(code), ..commands.start_manager() };
@@ -739,7 +744,7 @@ fn starting(code: Code) -> Step {
 }
 
 /// Lets the controllers that leave these objects alone go on; or shows what they wait for.
-fn resume(case: &Case<'_>, code: Code, holds: &[Hold], objects: &[ObjectId]) -> Option<Remedy> {
+fn resume(case: &Case<'_>, code: Code, holds: &[Hold], objects: &[ObjectId], start: &[ShellCommand]) -> Option<Remedy> {
     let paused = holds.iter().filter_map(|(_, controller)| controller.paused.as_ref());
     let place = |paused: &'_ Paused, object: &ObjectId| paused.with.unwrap_or(*object);
     let places = paused.flat_map(|paused| objects.iter().map(move |object| (place(paused, object), &paused.pause)));
@@ -759,7 +764,12 @@ fn resume(case: &Case<'_>, code: Code, holds: &[Hold], objects: &[ObjectId]) -> 
     let is_approval = |(_, controller): &Hold| {
         controller.paused.as_ref().is_some_and(|paused| matches!(paused.pause, Pause::Approval(_)))
     };
-    let resume = if holds.iter().any(is_approval) { "approve it" } else { "resume it" };
+    let resume = match holds.iter().any(is_approval) {
+        true => "approve it",
+        false if start.is_empty() => "resume it",
+        false => "resume it, and start its controller",
+    };
+    let commands = commands.into_iter().chain(start.iter().cloned());
     let then = match code {
         Code::ArmedDeletion => format!("{resume}: its controller then does all of that"),
         _ => resume.to_owned(),

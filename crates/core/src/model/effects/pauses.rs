@@ -42,22 +42,29 @@ struct Pausable {
     signs: &'static [Sign],
 }
 
+/// What Go's `strconv.ParseBool` reads as true.
+const TRUE: &[&str] = &["true", "True", "TRUE", "t", "T", "1"];
+
 /// What pauses everything that belongs to a Cluster of Cluster API, and what pauses the Cluster itself.
+const OF_CLUSTERS: &str = "cluster.cluster.x-k8s.io";
 const CLUSTER_API: &[&str] = &["*.cluster.x-k8s.io", "*.cluster.x-k8s.io/*", "cluster.x-k8s.io/*"];
 
-/// All controllers that look at this before they look at the deletionTimestamp. Flux does the opposite: a Kustomization
-/// or HelmRelease that is suspended goes, and what it has applied stays.
+/// All controllers that look at this before they look at the deletionTimestamp. Others do the opposite: a Kustomization
+/// or HelmRelease of Flux that is suspended goes, and what it has applied stays; a KafkaTopic of Strimzi, a
+/// RabbitmqCluster and a Shoot of Gardener go though they are paused.
 const PAUSABLE: &[Pausable] = &[
     // kubernetes-sigs/cluster-api util/annotations/helpers.go:IsPaused
     Pausable { finalizers: CLUSTER_API, signs: &[Sign::Annotation("cluster.x-k8s.io/paused", &[])] },
     // kubernetes-sigs/cluster-api util/annotations/helpers.go:IsPaused
-    Pausable { finalizers: &["cluster.cluster.x-k8s.io"], signs: &[Sign::Field("spec.paused", "true")] },
+    Pausable { finalizers: &[OF_CLUSTERS], signs: &[Sign::Field("spec.paused", "true")] },
     // crossplane/crossplane-runtime pkg/reconciler/managed/reconciler.go:Reconcile
     Pausable {
         finalizers: &[
             "finalizer.managedresource.crossplane.io",
             "finalizer.apiextensions.crossplane.io",
             "composite.apiextensions.crossplane.io",
+            // crossplane/crossplane internal/controller/pkg/revision/reconciler.go:Reconcile
+            "revision.pkg.crossplane.io",
         ],
         signs: &[Sign::Annotation("crossplane.io/paused", &["true"]), Sign::Field("spec.managementPolicies", "[]")],
     },
@@ -65,13 +72,28 @@ const PAUSABLE: &[Pausable] = &[
     Pausable {
         finalizers: &["resources-finalizer.argocd.argoproj.io", "resources-finalizer.argocd.argoproj.io/*"],
         signs: &[
-            Sign::Annotation("argocd.argoproj.io/skip-reconcile", &["true", "True", "TRUE", "t", "T", "1"]),
+            Sign::Annotation("argocd.argoproj.io/skip-reconcile", TRUE),
             // argoproj/argo-cd controller/appcontroller.go:finalizeApplicationDeletion
             Sign::Confirm,
         ],
     },
     // flux-iac/tofu-controller controllers/tf_controller.go:Reconcile
     Pausable { finalizers: &["finalizers.tf.contrib.fluxcd.io"], signs: &[Sign::Field("spec.suspend", "true")] },
+    // carvel-dev/kapp-controller pkg/app/app_reconcile.go:Reconcile
+    Pausable {
+        finalizers: &["finalizers.kapp-ctrl.k14s.io/delete"],
+        signs: &[Sign::Field("spec.paused", "true"), Sign::Field("spec.canceled", "true")],
+    },
+    // openshift/hive pkg/controller/clusterdeployment/clusterdeployment_controller.go:Reconcile
+    Pausable {
+        finalizers: &["hive.openshift.io/deprovision"],
+        signs: &[Sign::Annotation("hive.openshift.io/reconcile-pause", TRUE)],
+    },
+    // metal3-io/baremetal-operator internal/controller/metal3.io/baremetalhost_controller.go:Reconcile
+    Pausable {
+        finalizers: &["baremetalhost.metal3.io"],
+        signs: &[Sign::Annotation("baremetalhost.metal3.io/paused", &[])],
+    },
     // elastic/cloud-on-k8s pkg/controller/elasticsearch/elasticsearch_controller.go:Reconcile
     Pausable {
         finalizers: &["finalizer.*.k8s.elastic.co/*"],
@@ -104,9 +126,15 @@ impl Pause {
         PAUSABLE.iter().any(|pausable| pausable.has(finalizer))
     }
 
-    /// What makes the controllers of these finalizers leave a whole object alone.
-    pub fn read(finalizers: &[&str], object: &Value) -> Option<Pause> {
-        let pausable = PAUSABLE.iter().filter(|pausable| finalizers.iter().any(|finalizer| pausable.has(finalizer)));
+    /// The kind of what pauses all that belongs to it, whatever its finalizers.
+    pub(super) const CLUSTER: (&'static str, &'static str) = ("cluster.x-k8s.io", "Cluster");
+
+    /// What makes the controllers of these finalizers leave a whole object of a kind alone.
+    pub fn read(kind: (&str, &str), finalizers: &[&str], object: &Value) -> Option<Pause> {
+        let of_kind = (kind == Pause::CLUSTER).then_some(OF_CLUSTERS);
+        let has =
+            |pausable: &Pausable| finalizers.iter().copied().chain(of_kind).any(|finalizer| pausable.has(finalizer));
+        let pausable = PAUSABLE.iter().filter(|pausable| has(pausable));
         pausable.flat_map(|pausable| pausable.signs).find_map(|sign| sign.read(object))
     }
 
@@ -186,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_resumes_an_object_takes_away_what_paused_it() {
-        let paused = |finalizer: &str, object: &Value| Pause::read(&[finalizer], object);
+        let paused = |finalizer: &str, object: &Value| Pause::read(("", ""), &[finalizer], object);
         let annotated = |key: &str, value: &str| json!({"metadata": {"annotations": {key: value}}});
         let cases = [
             ("machine.cluster.x-k8s.io", annotated("cluster.x-k8s.io/paused", "")),
@@ -200,6 +228,11 @@ mod tests {
             ("finalizer.managedresource.crossplane.io", json!({"spec": {"managementPolicies": []}})),
             ("resources-finalizer.argocd.argoproj.io", annotated("argocd.argoproj.io/skip-reconcile", "true")),
             ("finalizers.tf.contrib.fluxcd.io", json!({"spec": {"suspend": true}})),
+            ("finalizers.kapp-ctrl.k14s.io/delete", json!({"spec": {"paused": true}})),
+            ("finalizers.kapp-ctrl.k14s.io/delete", json!({"spec": {"canceled": true}})),
+            ("hive.openshift.io/deprovision", annotated("hive.openshift.io/reconcile-pause", "true")),
+            ("baremetalhost.metal3.io", annotated("baremetalhost.metal3.io/paused", "")),
+            ("revision.pkg.crossplane.io", annotated("crossplane.io/paused", "true")),
             (
                 "finalizer.elasticsearch.k8s.elastic.co/secure-settings-secret",
                 annotated("eck.k8s.elastic.co/managed", "false"),
@@ -217,6 +250,11 @@ mod tests {
             None
         );
         assert_eq!(paused("finalizers.fluxcd.io", &json!({"spec": {"suspend": true}})), None);
+        assert_eq!(paused("strimzi.io/topic-operator", &annotated("strimzi.io/pause-reconciliation", "true")), None);
+        assert_eq!(
+            Pause::read(Pause::CLUSTER, &[], &json!({"spec": {"paused": true}})).map(|it| it.in_words()),
+            Some("paused by spec.paused".to_owned())
+        );
         let blocked = json!([{"type": "DeletionIsBlocked", "status": "True", "message": "CephBlockPool: [a]."}]);
         let blocked = paused("cephcluster.ceph.rook.io", &json!({"status": {"conditions": blocked}}));
         assert_eq!(blocked, Some(Pause::Condition("DeletionIsBlocked: CephBlockPool: [a]".to_owned())));

@@ -517,7 +517,7 @@ impl PolicyFacts {
     pub(crate) fn are_possible<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> bool {
         let has_policy = |finalizer: &'t str| Policy::of(group, kind, std::iter::once(finalizer)).is_some();
         Policy::of_kind(group, kind).is_some()
-            || matches!((group, kind), PolicyFacts::ZALANDO | PolicyFacts::GATEWAY_CLASS)
+            || matches!((group, kind), PolicyFacts::ZALANDO | PolicyFacts::GATEWAY_CLASS | Pause::CLUSTER)
             || PolicyFacts::KYVERNO.contains(&(group, kind))
             || names_by_field(group, kind)
             || finalizers.any(|finalizer| {
@@ -533,7 +533,7 @@ impl PolicyFacts {
         }
         let policy = Policy::of(group, kind, finalizers.iter().copied()).or(Policy::of_kind(group, kind));
         let facts = policy.map(|policy| policy.read(object)).unwrap_or_default();
-        let (pause, uses) = (Pause::read(finalizers, object), names_used(group, kind, object));
+        let (pause, uses) = (Pause::read((group, kind), finalizers, object), names_used(group, kind, object));
         let may_need = |finalizer: &&str| may_need(finalizer, group, kind);
         let needs = finalizers.iter().any(may_need);
         let names = if needs { NamedObject::read(group, kind, object) } else { Vec::new() };

@@ -77,6 +77,11 @@ impl Undrained {
 }
 
 impl Paused {
+    /// Whether somebody has paused the object, whether its controller runs or not.
+    pub fn is_by_somebody(&self) -> bool {
+        matches!(self.pause, Pause::Annotation(_) | Pause::Field(_))
+    }
+
     /// What has to happen first, as a clause after "until".
     pub fn until(&self) -> &'static str {
         match self.pause {

@@ -95,10 +95,14 @@ pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question
         true => controller,
         false => Arc::new(FinalizerController { undrained, ..(*controller).clone() }),
     };
-    match paused(context, object, finalizer).filter(|_| !controller.is_away()) {
+    match paused(context, object, finalizer).filter(|paused| !controller.is_away() || paused.is_by_somebody()) {
         Some(paused) => {
             let with = paused.with.map(|cluster| format!(", as {}", context.snapshot.short_name(cluster)));
-            let liveness = Liveness::Unknown(paused.pause.in_words() + &with.unwrap_or_default());
+            let words = paused.pause.in_words() + &with.unwrap_or_default();
+            let liveness = match &controller.liveness {
+                Liveness::Away(why) => Liveness::Away(format!("{why}, and the object is {words}")),
+                _ => Liveness::Unknown(words),
+            };
             Arc::new(FinalizerController { liveness, paused: Some(paused), ..(*controller).clone() })
         }
         None => controller,
@@ -168,16 +172,16 @@ fn judged_as(
     Arc::clone(context.once(judged, || Arc::new(judge())))
 }
 
-/// Whether the controller of such an object, known by this finalizer of its kind, is known not to run, or all that
-/// could show it was read and shows nothing.
-pub(crate) fn is_unseen(context: &SimContext<'_>, object: ObjectId, finalizer: &'static str) -> bool {
-    let symbol = context.snapshot.strings.find(finalizer).unwrap_or(Symbol::EMPTY);
 /// Stands for the controllers of finalizers that are too many to look at each.
 fn too_many(index: &ControllerIndex) -> Arc<FinalizerController> {
     let unread = || Liveness::Unknown("there are too many finalizers to look at each".to_owned());
     Arc::clone(index.too_many.get_or_init(|| Arc::new(FinalizerController::of(None, unread()))))
 }
 
+/// Whether the controller of such an object, known by this finalizer of its kind, is known not to run, or all that
+/// could show it was read and shows nothing.
+pub(crate) fn is_unseen(context: &SimContext<'_>, object: ObjectId, finalizer: &'static str) -> bool {
+    let symbol = context.snapshot.strings.find(finalizer).unwrap_or(Symbol::EMPTY);
     judged_as(context, None, object, object, (symbol, finalizer)).is_unseen(context)
 }
 
@@ -193,11 +197,11 @@ fn paused(context: &SimContext<'_>, object: ObjectId, finalizer: Symbol) -> Opti
         return Some(Paused { pause, with: None });
     }
     // All that belongs to a paused Cluster is.
-    let name = snapshot.label(object, CLUSTER_NAME).filter(|_| pauses_with_its_cluster(text))?;
+    let names = || snapshot.facts.policy(object).map_or(&[][..], |facts| &facts.names);
+    let in_spec = || names().iter().find(|named| named.key == "clusterName").map(|named| named.name.as_str());
+    let name = snapshot.label(object, CLUSTER_NAME).or_else(in_spec).filter(|_| pauses_with_its_cluster(text))?;
     let clusters = snapshot.resources.by_group_kind("cluster.x-k8s.io", "Cluster")?;
     let cluster = snapshot.look_up_named(clusters, snapshot.namespace(object), name).object()?;
-    let is_known = |finalizer: &Symbol| Pause::is_possible(snapshot.text(*finalizer));
-    snapshot.object(cluster).finalizers.iter().find(|finalizer| is_known(finalizer))?;
     Some(Paused { pause: pause_of(cluster)?, with: Some(cluster) })
 }
 
