@@ -7,7 +7,11 @@ use rustc_hash::FxHashSet;
 use crate::{
     command_line::Kubectl,
     graph::OwnerGraph,
-    model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
+    model::{
+        ObjectId, OwnerEvent, Reference, Snapshot, Symbol,
+        effects::{PolicyEffect, known_finalizer},
+        gaps::each_once,
+    },
     simulate::{
         AT_WORK, BlockedBy, LATE, Liveness, NAMESPACE_FINALIZER, Projection, SimContext, State,
         is_removed_by_controller_manager,
@@ -181,6 +185,17 @@ impl<'a> Case<'a> {
     /// `Kind/name`, and its namespace if that differs from the namespace of `beside`.
     pub(super) fn name(&self, id: ObjectId, beside: Option<ObjectId>) -> String {
         self.commands().name(id, beside)
+    }
+
+    /// What an object lists that is Terminating, too, if the controller of this finalizer waits for that.
+    pub(super) fn awaited(&self, object: ObjectId, finalizer: Symbol) -> Vec<ObjectId> {
+        let (snapshot, resource) = (self.snapshot(), self.snapshot().resource(object));
+        let known = known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind);
+        let known = known.filter(|_| snapshot.object(object).terminating());
+        let listed = known.and_then(|known| known.policy()).zip(snapshot.facts.policy(object));
+        let acts = |(policy, facts)| matches!(self.stage.policy_effect(object, policy, facts), PolicyEffect::Act(_));
+        let inventory = listed.filter(|it| acts(*it)).and_then(|(_, facts)| facts.inventory.as_deref());
+        inventory.map(|inventory| inventory.awaited(snapshot)).unwrap_or_default()
     }
 
     /// The names of the first few objects. A namespace that all are in stands at the end, once.

@@ -104,7 +104,13 @@ pub(super) fn story(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> Fin
                 _ => format!("no controller is known to remove it; {}", controller.story()),
             };
             let lacks = Lack::in_words(&controller.lacks, case.snapshot()).map(|lacks| format!("; it {lacks}"));
-            removes + &lacks.unwrap_or_default() + &says_why(case.snapshot(), object, finalizer).unwrap_or_default()
+            let awaited = if controller.is_away() { Vec::new() } else { case.awaited(object, finalizer) };
+            let awaits = format!("; it waits for {}", case.names(&awaited, Some(object)));
+            let awaits = if awaited.is_empty() { "" } else { &awaits };
+            removes
+                + &lacks.unwrap_or_default()
+                + awaits
+                + &says_why(case.snapshot(), object, finalizer).unwrap_or_default()
         }
     };
     FinalizerStory { finalizer, by, message }

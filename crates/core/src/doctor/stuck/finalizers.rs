@@ -292,9 +292,8 @@ fn message(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId])
     let mut describe: Vec<String> = describe.collect();
     describe.extend((holds.len() > NAMED).then(|| format!("{} more", thousands(holds.len() - NAMED))));
     let finalizers = if holds.len() == 1 { "the finalizer" } else { "the finalizers" };
-    let runs = holds.iter().any(|(_, controller)| matches!(controller.liveness, Liveness::Alive(_)));
     let before = || objects.iter().find_map(|id| quote(case, holds, objects, *id, false));
-    let why = why(case, holds, users, objects).or_else(|| below(case, objects).filter(|_| runs)).or_else(before);
+    let why = why(case, holds, users, objects).or_else(|| below(case, holds, objects)).or_else(before);
     let why = why.map(|why| format!(" {why}")).unwrap_or_default();
     format!("Terminating{}, blocked by {finalizers} {}.{why}", since(case, objects), describe.join(" and "))
 }
@@ -357,8 +356,22 @@ fn lacks(holds: &[Hold]) -> &[Lack] {
     all.find(|lacks| !lacks.is_empty()).unwrap_or_default()
 }
 
-/// Dependents that are Terminating, too: some controllers wait for these, whatever the owner reference says.
-fn below(case: &Case<'_>, objects: &[ObjectId]) -> Option<String> {
+/// What objects list, and dependents, that are Terminating, too: controllers wait for the first, and some for the
+/// others, whatever the owner reference says.
+fn below(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> {
+    let acting = || holds.iter().filter(|(_, controller)| !controller.is_away());
+    let each = objects.iter().flat_map(|id| acting().map(move |(finalizer, _)| case.awaited(*id, *finalizer)));
+    let awaited = sorted(each.flatten());
+    if !awaited.is_empty() {
+        let are = if awaited.len() == 1 { "which is" } else { "which are" };
+        return Some(format!(
+            "Its controller waits for {}, {are} Terminating.",
+            case.names(&awaited, Some(objects[0]))
+        ));
+    }
+    if !holds.iter().any(|(_, controller)| matches!(controller.liveness, Liveness::Alive(_))) {
+        return None;
+    }
     let dependents = objects.iter().flat_map(|id| case.graph().dependents((*id).into()).iter().copied());
     let left = sorted(dependents.filter(|id| case.snapshot().object(*id).terminating()));
     let (is, a_dependent) = if left.len() == 1 { ("is", "a dependent") } else { ("are", "dependents") };
@@ -593,7 +606,7 @@ fn remedies(
     let (snapshot, commands, putting_back) = (case.snapshot(), case.commands(), &users.putting_back);
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     let start = holds.iter().filter_map(|(_, controller)| controller.idle);
-    let start: Vec<ShellCommand> = start.filter_map(|workload| commands.scale_up(workload)).collect();
+    let mut start: Vec<ShellCommand> = start.filter_map(|workload| commands.scale_up(workload)).collect();
     let controllers: Vec<&FinalizerController> = holds.iter().map(|(_, controller)| &**controller).collect();
     let asks = commands.ask(&controllers);
     let mut remedies = Vec::new();

@@ -279,6 +279,9 @@ const ADD_ONS: &[AddOn] = add_ons! {
     // kubevela/kubevela charts/vela-core/templates/kubevela-controller.yaml
     "KubeVela" { domains: &["app.oam.dev", "resourcetracker.core.oam.dev"], groups: &["core.oam.dev"],
         workloads: &["vela-core"] }
+    // projectcapsule/capsule charts/capsule/templates/deployment.yaml, pkg/api/meta/finalizers.go
+    "Capsule" { domains: &[".projectcapsule.dev", "capsule.clastix.io"], groups: &["capsule.clastix.io"],
+        workloads: &["capsule-controller-manager"], labels: &["capsule"] }
     // GoogleContainerTools/kpt-config-sync pkg/core/name.go: each RootSync and RepoSync has a reconciler of its own.
     "Config Sync" { domains: &["configsync.gke.io"], beginnings: &["root-reconciler", "ns-reconciler"] }
     // operator-framework/operator-lifecycle-manager deploy/chart/templates/0000_50_olm_07-olm-operator.deployment.yaml

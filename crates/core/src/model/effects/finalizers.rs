@@ -312,6 +312,10 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = finalizers! {
         acts(ObjectsDeleted, "Rancher, before version 2.12, deletes the Node that it stands for",
             Some(Policy::RancherNode)),
         "rancher/rancher pkg/controllers/management/node/controller.go";
+    "controller.projectcapsule.dev/finalize", &[("capsule.clastix.io", "Tenant")], "Capsule":
+        acts(ObjectsDeleted, "Capsule deletes the tenant's Namespaces, with all that is in them",
+            Some(Policy::Capsule)),
+        "projectcapsule/capsule internal/controllers/tenant/namespaces.go";
     "app.oam.dev/resource-tracker-finalizer", &[("core.oam.dev", "Application")], "KubeVela":
         acts(ObjectsDeleted, "KubeVela deletes its trackers, and what they list", Some(Policy::KubeVela)),
         "kubevela/kubevela pkg/resourcekeeper/gc.go";

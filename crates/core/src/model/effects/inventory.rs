@@ -1,7 +1,7 @@
 //! What a controller deletes with its object, because that lists it or it is labelled so, before it removes its
 //! finalizer (R9.38).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::{
     guards::{CONFIRMED, HIVE},
     policies::Policy,
 };
-use crate::model::Propagation;
+use crate::model::{ObjectId, Propagation, Snapshot};
 
 /// The label that helm-controller gives to what a HelmRelease installs: the name of that.
 pub(crate) const RELEASE: &str = "helm.toolkit.fluxcd.io/name";
@@ -63,6 +63,20 @@ impl Inventory {
 
     /// Whether an object with these labels carries all of one of the sets, if there are any.
     pub(crate) fn is_labelled<'t>(&self, label: impl Fn(&str) -> Option<&'t str>) -> bool {
+    /// The object that one of its entries names, if it is there.
+    pub(crate) fn find(snapshot: &Snapshot, named: &InventoryObject) -> Option<ObjectId> {
+        let resource = snapshot.resources.by_group_kind(&named.group, &named.kind)?;
+        let namespace = if snapshot.resources.get(resource).namespaced { &*named.namespace } else { "" };
+        snapshot.look_up_named(resource, namespace, &named.name).object()
+    }
+
+    /// What it names that is Terminating, if its controller keeps its finalizer until that is gone.
+    pub(crate) fn awaited(&self, snapshot: &Snapshot) -> Vec<ObjectId> {
+        let named = self.objects.iter().filter(|named| self.waits && !self.elsewhere && !named.name.is_empty());
+        let found = named.filter_map(|named| Inventory::find(snapshot, named));
+        found.filter(|id| snapshot.object(*id).terminating()).collect()
+    }
+
         let mut sets = self.labels.iter();
         self.labels.is_empty() || sets.any(|set| set.iter().all(|(key, value)| label(key) == Some(value.as_str())))
     }
@@ -263,6 +277,19 @@ impl Inventory {
                 waits: true,
                 ..Inventory::default()
             }),
+            // projectcapsule/capsule internal/controllers/tenant/namespaces.go:reconcileNamespaces. Its finalizer stays
+            // until they are gone.
+            Policy::Capsule => {
+                let names =
+                    list("/status/spaces").filter_map(|space| space.get("name")).chain(list("/status/namespaces"));
+                let names: BTreeSet<&str> = names.filter_map(Value::as_str).collect();
+                let namespace = |name| named("", "Namespace", name);
+                Some(Inventory {
+                    objects: names.into_iter().map(namespace).collect(),
+                    waits: true,
+                    ..Inventory::default()
+                })
+            }
             Policy::KubeVelaTracker => {
                 let is_here = |listed: &&Value| matches!(listed["cluster"].as_str(), None | Some("" | "local"));
                 let goes = |listed: &&Value| listed["skipGC"] != true && is_here(listed);
@@ -324,8 +351,13 @@ impl Inventory {
 
 /// The Node of this name; `None` if there is no name.
 fn node_named(name: &str) -> Option<InventoryObject> {
-    let node = InventoryObject { kind: "Node".to_owned(), name: name.to_owned(), ..InventoryObject::default() };
-    Some(node).filter(|node| !node.name.is_empty())
+    Some(named("", "Node", name)).filter(|node| !node.name.is_empty())
+}
+
+/// An object without a namespace.
+fn named(group: &str, kind: &str, name: &str) -> InventoryObject {
+    let [group, kind, name] = [group, kind, name].map(str::to_owned);
+    InventoryObject { group, kind, name, ..InventoryObject::default() }
 }
 
 /// All objects of these kinds in a namespace.

@@ -77,6 +77,8 @@ pub enum Policy {
     Cdi,
     /// None: Rancher deletes the Node that `status.nodeName` names.
     RancherNode,
+    /// None: Capsule deletes the Namespaces of a Tenant.
+    Capsule,
     /// None: KubeVela deletes an Application's ResourceTrackers.
     KubeVela,
     /// None: KubeVela deletes what a ResourceTracker lists.

@@ -353,10 +353,7 @@ fn listed(snapshot: &Snapshot, inventory: &Inventory) -> String {
         0 => return format!("{elsewhere}; it names none"),
         number => count(number, "object", "objects"),
     };
-    let found = |named: &InventoryObject| {
-        let resource = snapshot.resources.by_group_kind(&named.group, &named.kind)?;
-        snapshot.look_up_named(resource, &named.namespace, &named.name).object()
-    };
+    let found = |named: &InventoryObject| Inventory::find(snapshot, named);
     let is_away = |named: &&InventoryObject| found(named).is_none();
     let is_looked_for = snapshot.may_be_part() && !inventory.elsewhere;
     let away = inventory.objects.iter().filter(is_away).filter(|_| is_looked_for);

@@ -310,6 +310,9 @@ fn without_evidence(
     let is_outside = asked.add_on.map_or(is_framework, |add_on| add_on.may_run_outside);
     evidence.unseen = all_read && (is_outside || elsewhere);
     match (asked.add_on, added_by) {
+        (Some(add_on), _) if !all_read && snapshot.is_dump() && add_on.has_names() && evidence.lacks.is_empty() => {
+            Liveness::Unread(format!("no workload of {} is in the dump", add_on.name))
+        }
         (Some(_), _) if !all_read => unread(),
         _ if elsewhere => Liveness::Unknown(
             "no evidence: there is no Node and no pod: controllers of this control plane run elsewhere".to_owned(),
