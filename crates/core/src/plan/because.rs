@@ -86,7 +86,9 @@ pub fn because(snapshot: &Snapshot, object: ObjectId, cause: &Cause, propagation
         Cause::Inventory(lists) => {
             let inventory = snapshot.facts.policy(*lists).and_then(|facts| facts.inventory.as_deref());
             let name = snapshot.short_name(*lists);
-            let why = match inventory.is_none_or(Inventory::is_by_label) {
+            let is_named =
+                |it: &Inventory| it.objects.iter().any(|named| Inventory::find(snapshot, named) == Some(object));
+            let why = match inventory.is_none_or(|it| it.is_by_label() && !is_named(it)) {
                 true => "its labels name it".to_owned(),
                 false => format!("{name} lists it"),
             };

@@ -14,6 +14,8 @@ use crate::model::{ObjectId, Propagation, Snapshot};
 /// The label that helm-controller gives to what a HelmRelease installs: the name of that.
 pub(crate) const RELEASE: &str = "helm.toolkit.fluxcd.io/name";
 
+const CRD: (&str, &str) = ("apiextensions.k8s.io", "CustomResourceDefinition");
+
 /// The annotation by which Argo CD knows what it has applied.
 pub const TRACKING_ID: &str = "argocd.argoproj.io/tracking-id";
 
@@ -61,8 +63,6 @@ impl Inventory {
         self.objects.iter().any(|object| object.name.is_empty())
     }
 
-    /// Whether an object with these labels carries all of one of the sets, if there are any.
-    pub(crate) fn is_labelled<'t>(&self, label: impl Fn(&str) -> Option<&'t str>) -> bool {
     /// The object that one of its entries names, if it is there.
     pub(crate) fn find(snapshot: &Snapshot, named: &InventoryObject) -> Option<ObjectId> {
         let resource = snapshot.resources.by_group_kind(&named.group, &named.kind)?;
@@ -77,6 +77,8 @@ impl Inventory {
         found.filter(|id| snapshot.object(*id).terminating()).collect()
     }
 
+    /// Whether an object with these labels carries all of one of the sets, if there are any.
+    pub(crate) fn is_labelled<'t>(&self, label: impl Fn(&str) -> Option<&'t str>) -> bool {
         let mut sets = self.labels.iter();
         self.labels.is_empty() || sets.any(|set| set.iter().all(|(key, value)| label(key) == Some(value.as_str())))
     }
@@ -85,6 +87,7 @@ impl Inventory {
     pub(super) fn read(policy: Policy, object: &Value) -> Option<Inventory> {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let list = |path: &str| object.pointer(path).and_then(Value::as_array).into_iter().flatten();
+        let entries = || list("/status/inventory/entries").filter_map(|entry| of_flux(entry.get("id")?.as_str()?));
         let is_set = |path: &str| object.pointer(path).is_some_and(|value| !value.is_null());
         let finalized = |by: &str| list("/metadata/finalizers").any(|finalizer| finalizer.as_str() == Some(by));
         let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
@@ -100,7 +103,7 @@ impl Inventory {
                 };
                 let listed = list("/status/resources").filter_map(of_argo_cd);
                 Some(Inventory {
-                    objects: listed.filter(|it| it.kind != "CustomResourceDefinition" && !is_itself(it)).collect(),
+                    objects: listed.filter(|it| it.kind != CRD.1 && !is_itself(it)).collect(),
                     propagation: foreground_if(!finalized("resources-finalizer.argocd.argoproj.io/background")),
                     elsewhere: !here.contains(&server) && !here.contains(&cluster),
                     waits: true,
@@ -109,10 +112,9 @@ impl Inventory {
             }
             // fluxcd/kustomize-controller internal/controller/kustomization_controller.go: finalize.
             Policy::Kustomization => {
-                let entries = list("/status/inventory/entries").filter_map(|entry| of_flux(entry.get("id")?.as_str()?));
                 let own = |key: &str| format!("kustomize.toolkit.fluxcd.io/{key}");
                 Some(Inventory {
-                    objects: entries.collect(),
+                    objects: entries().collect(),
                     labels: labelled(&[(&own("name"), name), (&own("namespace"), namespace)]),
                     elsewhere: is_set("/spec/kubeConfig"),
                     waits: text("/spec/deletionPolicy") == "WaitForTermination",
@@ -120,9 +122,14 @@ impl Inventory {
                 })
             }
             // fluxcd/helm-controller internal/controller/helmrelease_controller.go: reconcileReleaseDeletion, and
-            // internal/postrender/labels.go. What a chart has in `crds` isn't Helm's, and stays.
+            // internal/postrender/labels.go. What a chart has in `crds` isn't Helm's, and stays, but stands in the
+            // inventory of later versions (internal/inventory/inventory.go:AddCRDs): labels tell those of a template.
             Policy::HelmRelease => Some(Inventory {
-                objects: vec![InventoryObject::default()],
+                objects: {
+                    let entries = entries().filter(|entry| entry.kind != CRD.1);
+                    let listed: Vec<InventoryObject> = entries.chain(all_of("", &[CRD])).collect();
+                    if listed.len() > 1 { listed } else { vec![InventoryObject::default()] }
+                },
                 labels: labelled(&[
                     (RELEASE, name),
                     ("helm.toolkit.fluxcd.io/namespace", namespace),
@@ -252,7 +259,7 @@ impl Inventory {
             Policy::KubeVirt => {
                 let by = |operator| labelled(&[("app.kubernetes.io/managed-by", operator)]);
                 Some(Inventory {
-                    objects: all_of("", &[("apiextensions.k8s.io", "CustomResourceDefinition")]),
+                    objects: all_of("", &[CRD]),
                     labels: [by("virt-operator"), by("kubevirt-operator")].concat(),
                     waits: true,
                     ..Inventory::default()
@@ -270,13 +277,6 @@ impl Inventory {
                 let node = node_named(text("/status/nodeRef/name"));
                 node.map(|node| Inventory { objects: vec![node], ..Inventory::default() })
             }
-            // kubevela/kubevela pkg/resourcetracker/app.go: their labels; pkg/resourcekeeper/gc.go:Finalize.
-            Policy::KubeVela => Some(Inventory {
-                objects: all_of("", &[("core.oam.dev", "ResourceTracker")]),
-                labels: labelled(&[("app.oam.dev/name", name), ("app.oam.dev/namespace", namespace)]),
-                waits: true,
-                ..Inventory::default()
-            }),
             // projectcapsule/capsule internal/controllers/tenant/namespaces.go:reconcileNamespaces. Its finalizer stays
             // until they are gone.
             Policy::Capsule => {
@@ -290,6 +290,13 @@ impl Inventory {
                     ..Inventory::default()
                 })
             }
+            // kubevela/kubevela pkg/resourcetracker/app.go: their labels; pkg/resourcekeeper/gc.go:Finalize.
+            Policy::KubeVela => Some(Inventory {
+                objects: all_of("", &[("core.oam.dev", "ResourceTracker")]),
+                labels: labelled(&[("app.oam.dev/name", name), ("app.oam.dev/namespace", namespace)]),
+                waits: true,
+                ..Inventory::default()
+            }),
             Policy::KubeVelaTracker => {
                 let is_here = |listed: &&Value| matches!(listed["cluster"].as_str(), None | Some("" | "local"));
                 let goes = |listed: &&Value| listed["skipGC"] != true && is_here(listed);

@@ -118,17 +118,24 @@ impl World<'_, '_> {
         inventory: &Inventory,
         unread: &mut Vec<Gap>,
     ) -> Vec<ObjectId> {
-        let mut listed = Vec::new();
+        let (snapshot, mut listed) = (self.context.snapshot, Vec::new());
         for named in &inventory.objects {
             if named.name.is_empty() {
-                listed.extend(self.labelled(object, inventory, named, unread));
+                let found = self.labelled(object, inventory, named, unread).into_iter();
+                listed.extend(found.filter(|id| inventory.is_labelled(|key| snapshot.label(*id, key))));
             } else {
                 listed.extend(self.listed(object, named, unread));
             }
         }
-        listed.retain(|id| self.exists(*id) && self.goes_with(*id, policy, inventory));
+        listed.retain(|id| self.exists(*id) && !self.is_spared(*id, policy));
+        // Flux labels again what it finds without its labels, unless it is deleted before: then it leaves that. Helm
+        // deletes what its release names, however that is labelled.
+        if policy == Policy::Kustomization {
+            let unlabelled = listed.iter().filter(|id| !inventory.is_labelled(|key| snapshot.label(**id, key)));
+            self.doubtful.extend(unlabelled);
+        }
         if policy == Policy::Zalando && self.keeps_claims() {
-            let (snapshot, claims) = (self.context.snapshot, self.context.built_in.claims);
+            let claims = self.context.built_in.claims;
             listed.retain(|id| Some(snapshot.object(*id).resource) != claims);
         }
         listed
@@ -168,15 +175,15 @@ impl World<'_, '_> {
         }
     }
 
-    /// Whether a controller that heeds this policy deletes such an object.
-    fn goes_with(&self, id: ObjectId, policy: Policy, inventory: &Inventory) -> bool {
+    /// Whether a label or an annotation of an object keeps it from a controller that heeds this policy.
+    fn is_spared(&self, id: ObjectId, policy: Policy) -> bool {
         let snapshot = self.context.snapshot;
         let object = snapshot.object(id);
         let mut spared = object.spared;
         for (key, value) in object.labels.iter() {
             spared.heed_label(snapshot.text(*key), snapshot.text(*value));
         }
-        inventory.is_labelled(|key| snapshot.label(id, key)) && !spared.by(policy)
+        spared.by(policy)
     }
 
     /// All objects of a kind in its namespace or everywhere, or all that a HelmRelease may have installed.
