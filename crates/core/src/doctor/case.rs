@@ -12,6 +12,7 @@ use crate::{
         effects::{PolicyEffect, known_finalizer},
         gaps::each_once,
     },
+    server::Stored,
     simulate::{
         AT_WORK, BlockedBy, LATE, Liveness, NAMESPACE_FINALIZER, Projection, SimContext, State,
         is_removed_by_controller_manager,
@@ -233,6 +234,12 @@ impl<'a> Case<'a> {
         left.filter(move |id| {
             self.snapshot().object(*id).terminating() && self.projection.holders(*id).iter().any(is_foreign)
         })
+    }
+
+    /// The pods in their grace period, or past it: each goes once its kubelet has written that its containers have ended.
+    pub(super) fn ending_pods(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        let pods = self.stage.of_resource(self.stage.built_in.pods).iter().copied();
+        pods.filter(|id| Stored::of(self.snapshot().object(*id)).in_grace())
     }
 
     /// What becomes free to go once these Terminating objects go, whoever ends that: themselves, what waits for them,

@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     model::ObjectId,
     simulate::{
+        actors::ENDS_A_POD,
         doubt::Turn,
         obstacles::{BoundPolicy, Called, Operation, Refuses, bound_policies},
     },
@@ -18,7 +19,7 @@ use super::{
     finding::{Finding, Remedy, Step},
 };
 
-/// Finds policies that refuse pending writes of the collector, or deletes in a terminating namespace.
+/// Finds policies that refuse pending writes of the collector or kubelets, or deletes in a terminating namespace.
 pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
     let policies = bound_policies(case.stage);
     if policies.is_empty() {
@@ -43,6 +44,8 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
             }
         }
         let is_kept = |object: &ObjectId| refuses(*object, Operation::Update);
+        let ends = |pod: &ObjectId| ENDS_A_POD.into_iter().any(|write| refuses(*pod, write));
+        refused.extend(case.ending_pods().filter(ends));
         let refused = sorted(refused);
         let releases: Vec<ObjectId> = case.held_by_controllers().filter(is_kept).collect();
         if !refused.is_empty() || !releases.is_empty() {

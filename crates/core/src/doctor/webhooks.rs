@@ -8,6 +8,7 @@ use crate::{
     model::{ObjectId, Resource, Symbol, effects::Severity, facts::Webhook},
     simulate::{
         BlockedBy, ObstacleKind,
+        actors::ENDS_A_POD,
         doubt::{Turn, Write},
         obstacles::{
             Called, Operation, Reach, WebhookCall, Writes, reach, refuses_its_start, selects_namespace, why_unreachable,
@@ -155,6 +156,8 @@ struct Unreached<'c, 'a> {
     content: Vec<ObjectId>,
     /// What controllers would remove their finalizers from.
     releases: Vec<ObjectId>,
+    /// What kubelets would write about pods whose containers have ended.
+    pods: Vec<ObjectId>,
     /// The writes that keep the cluster going.
     vital: Vec<&'static Vital>,
 }
@@ -189,8 +192,8 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         };
         let is_idle = vital.is_empty() && selects_nothing(case, asked, &concerned);
         let certainty = if is_idle { Certainty::Idle } else { certainty };
-        let mut unreached =
-            Unreached { asked, concerned, held: vec![], content: vec![], releases: vec![], vital: vec![] };
+        let (held, content, releases, pods) = Default::default();
+        let mut unreached = Unreached { asked, concerned, held, content, releases, pods, vital: vec![] };
         if certainty == Certainty::Certain {
             unreached.vital = vital;
             unreached.keep(case, turns);
@@ -260,12 +263,17 @@ impl<'c> Unreached<'c, '_> {
         };
         let mut releases: Vec<ObjectId> = case.held_by_controllers().filter(is_kept).collect();
         releases.extend(finalized.into_iter().filter(|id| snapshot.object(*id).terminating() && content.is_empty()));
+        let ends_by = |id: &ObjectId, write: Operation| {
+            asked.webhook.matches_part(resource_of(*id), write.subresource(), write.name())
+                && asked.called_for(case.stage, *id) == Called::Yes
+        };
+        self.pods = case.ending_pods().filter(|id| ENDS_A_POD.into_iter().any(|write| ends_by(id, write))).collect();
         (self.held, self.content, self.releases) = (held, content, releases);
     }
 
     /// Whether it keeps objects from being written to that are to be written to now.
     fn keeps(&self) -> bool {
-        !(self.held.is_empty() && self.content.is_empty() && self.releases.is_empty())
+        !(self.held.is_empty() && self.content.is_empty() && self.releases.is_empty() && self.pods.is_empty())
     }
 
     fn severity(&self, case: &Case<'_>) -> Severity {
@@ -450,6 +458,16 @@ fn finding(case: &Case<'_>, cause: &str, group: &Group<'_, '_>, certainty: Certa
             if releases.len() == 1 { "it stays" } else { "they stay" },
         ));
         related.extend(&releases);
+    }
+    let pods = sorted(webhooks.iter().flat_map(|webhook| webhook.pods.iter().copied()));
+    if !pods.is_empty() {
+        then.push(format!(
+            "What kubelets write to end {} {}: {} Terminating {until}.",
+            case.names(&pods, None),
+            if are == "are" { "is rejected" } else { "may be rejected" },
+            if pods.len() == 1 { "it stays" } else { "they stay" },
+        ));
+        related.extend(&pods);
     }
     let vital = webhooks.iter().flat_map(|webhook| webhook.vital.iter().map(|it| it.follows(webhook.asked.webhook)));
     let vital: Vec<String> = each_once(vital).collect();

@@ -22,6 +22,9 @@ const CLOCK_MAY_BE_OFF: i64 = 300;
 /// A kubelet that runs needs this many seconds to confirm that containers have ended.
 pub(crate) const SLOWEST_KUBELET: i64 = 30;
 
+/// What a kubelet writes about a pod whose containers have ended (R9.31).
+pub(crate) const ENDS_A_POD: [Operation; 2] = [Operation::Status, Operation::Delete];
+
 impl World<'_, '_> {
     pub(super) fn end_pod(&mut self, object: ObjectId) -> ActorResult {
         let ends = self.context.assume == Assume::Known && self.context.rules(object).graceful;
@@ -48,11 +51,13 @@ impl World<'_, '_> {
             Kubelet::Unknown => {
                 self.doubtful.insert(object);
             }
-            // It stays until its Node is back, or deleted, or until what hinders the kubelet is mended.
-            Kubelet::Silent | Kubelet::Late => return ActorResult::Done,
-            // The kubelet has a problem, or takes longer than any should; whether it ends the pod is unknown.
-            Kubelet::NotReady | Kubelet::Overdue => {
-                if self.others.is_none() {
+            // It stays until its Node is back, or deleted.
+            Kubelet::Silent => return ActorResult::Done,
+            // The kubelet has a problem, or takes longer than any should: perhaps because the API server refuses what
+            // it writes. If so, the pod stays; if not, whether it ends the pod is unknown, unless it is late.
+            Kubelet::NotReady | Kubelet::Overdue | Kubelet::Late => {
+                let is_refused = ENDS_A_POD.into_iter().any(|write| self.surely_refuses(object, write));
+                if !is_refused && kubelet != Kubelet::Late && self.others.is_none() {
                     self.rests_on_others.insert(object);
                 }
                 return ActorResult::Done;

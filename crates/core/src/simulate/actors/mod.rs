@@ -19,7 +19,7 @@ use crate::{model::ObjectId, server::OwnDelete};
 use super::world::World;
 
 pub use assumption::Assumption;
-pub(crate) use kubelet::SLOWEST_KUBELET;
+pub(crate) use kubelet::{ENDS_A_POD, SLOWEST_KUBELET};
 pub(crate) use pod_gc::PodsOfNode;
 pub use progress::{Act, Actors, Finished, Others};
 pub(crate) use progress::{Adopter, Adoptions, ContentOrder};
