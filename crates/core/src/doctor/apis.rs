@@ -175,6 +175,15 @@ fn hang(case: &Case<'_>, terminating: &[ObjectId]) -> String {
     }
 }
 
+/// Names the namespaces that wait for it, too: a sentence, with a space before it.
+fn wait_too(case: &Case<'_>, namespaces: &[ObjectId]) -> String {
+    match namespaces.len() {
+        0 => String::new(),
+        1 => format!(" {} waits for it, too.", case.names(namespaces, None)),
+        _ => format!(" {} wait for it, too.", case.names(namespaces, None)),
+    }
+}
+
 fn look(case: &Case<'_>, backend: Option<&Backend>) -> Option<ShellCommand> {
     let get = case.kubectl.verb("get");
     match backend.and_then(Backend::service) {
@@ -270,13 +279,13 @@ fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
             None => None,
         };
         let Some(failure) = failure else { continue };
-        let finding = Finding {
-            consequence: "The CRD and its instances stay until conversion works again. Then all of them are deleted, \
-                          because the CRD is being deleted."
-                .to_owned(),
-            ..conversion(case, findings, snapshot.resources.get(resource), &failure)
-        };
-        findings.findings.push(finding);
+        let finding = conversion(case, findings, snapshot.resources.get(resource), &failure);
+        let consequence = format!(
+            "The CRD and its instances stay until conversion works again. Then all of them are deleted, because the \
+             CRD is being deleted.{}",
+            wait_too(case, &finding.related)
+        );
+        findings.findings.push(Finding { consequence, ..finding });
     }
     let by_backend = grouped(all.into_iter().map(|it| ((it.1.to_string(), it.2), it)));
     for (_, of) in by_backend {
@@ -379,8 +388,9 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
         consequence: format!(
             "No client can read them, including the collector: none is collected, and none blocks its owner. \
              Namespaces and the CRD itself stay Terminating when they are deleted. Once conversion works again, \
-             objects whose owners are gone are deleted{}.",
-            if terminating.is_empty() { "" } else { ", and so is every instance, because the CRD is being deleted" }
+             objects whose owners are gone are deleted{}.{}",
+            if terminating.is_empty() { "" } else { ", and so is every instance, because the CRD is being deleted" },
+            wait_too(case, &related)
         ),
         objects: definition.into_iter().collect(),
         related,

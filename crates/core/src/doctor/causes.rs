@@ -236,7 +236,7 @@ fn put_before_refused(
         let cures: Vec<Remedy> = cures.into_iter().map(Remedy::before_others).collect();
         findings[place].remedies.splice(first..first, cures);
     }
-    add(&mut findings[place].related, culprits);
+    add_culprits(&mut findings[place], culprits);
 }
 
 /// The findings about webhooks that refuse the requests of some remedies.
@@ -316,7 +316,13 @@ fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &Caus
             finding.remedies.splice(0..0, cures.into_iter().map(Remedy::before_others));
         }
     }
+    add_culprits(finding, culprits);
+}
+
+fn add_culprits(finding: &mut Finding, culprits: Vec<ObjectId>) {
+    let known = finding.related.len();
     add(&mut finding.related, culprits);
+    finding.culprits.extend(&finding.related[known..]);
 }
 
 fn add(objects: &mut Vec<ObjectId>, others: impl IntoIterator<Item = ObjectId>) {

@@ -35,6 +35,8 @@ pub struct Finding {
     pub(super) is_cause: bool,
     /// Other objects involved: the owner, what waits, the rest of a cycle.
     pub related: Vec<ObjectId>,
+    /// Those of them that it has only as its cause: whoever asks about these doesn't ask about it.
+    pub(super) culprits: Vec<ObjectId>,
     /// When the delete of the first of the affected objects was requested, in seconds since 1970; `None` if none is
     /// Terminating.
     pub since: Option<i64>,
@@ -75,6 +77,7 @@ impl Finding {
             webhooks: Vec::new(),
             is_cause: false,
             related: Vec::new(),
+            culprits: Vec::new(),
             since: None,
             message: String::new(),
             consequence: String::new(),
@@ -105,6 +108,11 @@ impl Finding {
     pub(super) fn put_in_order(&mut self) {
         self.remedies.retain(|remedy| !remedy.commands.is_empty());
         self.remedies.sort_by_key(|remedy| remedy.step);
+    }
+
+    /// The affected objects, and the others involved, without its cause.
+    pub(super) fn concerned(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.named().filter(|id| self.objects.contains(id) || !self.culprits.contains(id))
     }
 
     /// The affected objects, and the others involved.

@@ -34,10 +34,11 @@ impl Limit {
         Limit::Only { uids, namespaces }
     }
 
-    /// Whether a finding is in scope: a requested object is affected or involved. A finding about the whole cluster
+    /// Whether a finding is in scope: a requested object is affected or involved. One that a requested object only causes
+    /// isn't: the finding about the cause names what suffers, and what mends the cause mends that. A finding about the whole cluster
     /// concerns every namespace, but no single object.
     pub fn takes(&self, snapshot: &Snapshot, finding: &Finding) -> bool {
-        let any = || finding.objects.iter().chain(&finding.related).any(|id| self.asks_about(snapshot, *id));
+        let any = || finding.concerned().any(|id| self.asks_about(snapshot, id));
         match self {
             Limit::Everything => true,
             Limit::Only { .. } => self.has_namespaces() && ails_all(finding) || any(),

@@ -159,9 +159,7 @@ impl Explainer<'_, '_> {
         let conditions = self.conditions(object, &references, &next, &end, &causes);
         let snapshot = self.case.snapshot();
         let asked = Limit::objects(snapshot, [object]);
-        let names = |finding: &&Finding| {
-            finding.objects.iter().chain(&finding.related).any(|id| asked.asks_about(snapshot, *id))
-        };
+        let names = |finding: &&Finding| finding.concerned().any(|id| asked.asks_about(snapshot, id));
         let mut content: BTreeMap<ResourceId, usize> = BTreeMap::new();
         if snapshot.is_namespace(object) {
             for id in self.case.stage.in_namespace(snapshot.object(object).name) {
