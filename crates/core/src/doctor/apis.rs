@@ -62,12 +62,7 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
     let mut groups: BTreeMap<String, Vec<(ObjectId, &ApiServiceFacts)>> = BTreeMap::new();
     for id in case.stage.of_resource(case.stage.built_in.api_services).iter().copied() {
         let Some(facts) = case.stage.fact(id, snapshot.facts.api_service(id)) else { continue };
-        // A dump shows one moment, in which a backend may just have been restarted.
-        let since = case.now.zip(facts.since).map(|(now, since)| now - i64::from(since.get()));
-        let is_new = !case.live && since.is_some_and(|seconds| seconds <= AT_WORK);
-        let Some(backend) = facts.service.as_ref().filter(|_| facts.available == Some(false) && !is_new) else {
-            continue;
-        };
+        let Some(backend) = facts.service.as_ref().filter(|_| facts.available == Some(false)) else { continue };
         groups.entry(backend.to_string()).or_default().push((id, facts));
     }
     for (backend, mut services) in groups {
@@ -98,15 +93,23 @@ fn unavailable(
     // `available_controller.go: sync`.
     let is_gone = services.iter().any(|(_, facts)| facts.reason == "ServiceNotFound");
     let (behind, remedies) = in_order(case, service, is_gone, [look, case.commands().unregister(&objects)]);
+    // A dump shows one moment, in which a backend may just have been restarted: but not one whose Service is missing.
+    let is_new = |facts: &ApiServiceFacts| {
+        let since = case.now.zip(facts.since).map(|(now, since)| now - i64::from(since.get()));
+        !case.live && since.is_some_and(|seconds| seconds <= AT_WORK)
+    };
+    let may_pass = !is_gone && lack(case, service).is_none() && services.iter().all(|(_, facts)| is_new(facts));
     let versions: Vec<String> = services.iter().map(|(_, facts)| facts.group_version()).collect();
     let (are, these, answer) =
         if one { ("is", "this API", "the API answers") } else { ("are", "these APIs", "the APIs answer") };
     Finding {
         message: format!(
-            "{} {are} served by {backend}, which does not answer: {}{behind}.",
+            "{} {are} served by {backend}, which does not answer: {}{behind}.{}",
             all_or_some(&versions),
-            some_of(&whys)
+            some_of(&whys),
+            if may_pass { " The dump has nothing later: it may just have been restarted." } else { "" }
         ),
+        severity: if may_pass { Severity::Warning } else { Severity::Error },
         consequence: format!(
             "{}. The collector does not see objects of {these}: they block no owner, and none is collected; once \
              {answer} again, objects whose owners are gone by then are deleted.",
