@@ -316,8 +316,7 @@ impl World<'_, '_> {
             // It is no longer asked for once its APIService is gone.
             self.exists(api.service)
                 && match &api.reach {
-                    // If it is read that it answers, its backend needn't be known.
-                    Reach::Unreachable(_) => api.available != Some(true),
+                    Reach::Unreachable(_) => true,
                     Reach::Served { service, pods } => self.has_lost(*service, pods),
                     Reach::Doubtful(_) | Reach::Outside | Reach::Unknown => false,
                 }
