@@ -151,23 +151,23 @@ pub(super) fn skip<'de, A: MapAccess<'de>>(access: &mut A) -> Result<(), A::Erro
 /// Deeper values become null. Nothing deeper is needed; schemas of CRDs are deeper.
 const DEPTH: usize = 12;
 
-/// A filter: whether to keep a key at a depth below its value; lists don't count as a level.
-pub(crate) type KeyFilter = fn(usize, &str) -> bool;
+/// A filter: whether to keep a key at a depth below its value, and below this key; lists don't count as a level.
+pub(crate) type KeyFilter = fn(usize, &str, &str) -> bool;
 
 /// Reads one value.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Capture {
-    /// The filter, and the depth below its value; `None` to keep everything.
-    keep: Option<(KeyFilter, usize)>,
+pub(crate) struct Capture<'k> {
+    /// The filter, the depth below its value, and the key above; `None` to keep everything.
+    keep: Option<(KeyFilter, usize, &'k str)>,
     depth: usize,
     /// Whether twice the depth is kept.
     deep: bool,
 }
 
-impl Capture {
+impl<'k> Capture<'k> {
     /// Keeps only what a filter wants.
     pub(crate) fn of(filter: KeyFilter) -> Self {
-        Capture { keep: Some((filter, 0)), depth: 1, deep: false }
+        Capture { keep: Some((filter, 0, "")), depth: 1, deep: false }
     }
 
     /// Keeps everything, twice as deep: pod templates.
@@ -176,21 +176,22 @@ impl Capture {
     }
 
     /// The reader for the value of one of its keys.
-    fn below(&self) -> Capture {
-        Capture { keep: self.keep.map(|(keep, level)| (keep, level + 1)), depth: self.depth + 1, ..*self }
+    fn below<'b>(&self, key: &'b str) -> Capture<'b> {
+        let keep = self.keep.map(|(keep, level, _)| (keep, level + 1, key));
+        Capture { keep, depth: self.depth + 1, deep: self.deep }
     }
 
     /// The reader for an element of a list.
-    fn element(&self) -> Capture {
+    fn element(&self) -> Capture<'k> {
         Capture { depth: self.depth + 1, ..*self }
     }
 
     fn wants(&self, key: &str) -> bool {
-        self.keep.is_none_or(|(keep, level)| keep(level, key))
+        self.keep.is_none_or(|(keep, level, above)| keep(level, above, key))
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Capture {
+impl<'de> DeserializeSeed<'de> for Capture<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -202,7 +203,7 @@ impl<'de> DeserializeSeed<'de> for Capture {
     }
 }
 
-impl<'de> Take<'de> for Capture {
+impl<'de> Take<'de> for Capture<'_> {
     type Value = Value;
 
     fn scalar(self, scalar: Scalar<'_>) -> Value {
@@ -222,7 +223,7 @@ impl<'de> Take<'de> for Capture {
         while let Some(key) = next_key(&mut access, |key| self.wants(key).then(|| key.to_owned()))? {
             match key.flatten() {
                 Some(key) => {
-                    let value = access.next_value_seed(self.below())?;
+                    let value = access.next_value_seed(self.below(&key))?;
                     values.insert(key, value);
                 }
                 None => skip(&mut access)?,

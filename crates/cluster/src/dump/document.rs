@@ -445,7 +445,7 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
 }
 
 /// What is read of an event below its keys.
-fn of_warning(_: usize, key: &str) -> bool {
+fn of_warning(_: usize, _: &str, key: &str) -> bool {
     matches!(key, "uid" | "count" | "lastObservedTime")
 }
 

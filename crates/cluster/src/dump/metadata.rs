@@ -11,7 +11,7 @@ use gc_core::model::{
 };
 
 /// Of the annotations, only these are kept: others may contain secrets.
-const OF_ANNOTATIONS: KeyFilter = |level, key| level > 0 || is_read_annotation(key);
+const OF_ANNOTATIONS: KeyFilter = |level, _, key| level > 0 || is_read_annotation(key);
 /// Managed fields are large.
 const OF_MANAGED_FIELDS: KeyFilter = contains_setters;
 

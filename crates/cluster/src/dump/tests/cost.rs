@@ -43,14 +43,15 @@ fn costs_at_most(form: impl Fn(usize) -> String, times: f64, bytes: f64) {
     assert!(each <= times && size <= bytes, "{each} allocations of {size} bytes for each object");
 }
 
+/// Three of these are for the containers of a pod, which may name Secrets and ConfigMaps.
 #[test]
 fn an_object_in_a_list_costs_little_memory() {
-    costs_at_most(json, 26.2, 4_856.0);
+    costs_at_most(json, 29.2, 5_026.0);
 }
 
 #[test]
 fn an_object_in_a_line_costs_little_memory() {
-    costs_at_most(lines, 26.2, 4_856.0);
+    costs_at_most(lines, 29.2, 5_026.0);
 }
 
 #[test]

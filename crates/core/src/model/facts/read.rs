@@ -85,28 +85,25 @@ pub fn holds_facts(key: &str) -> Option<&'static str> {
     KEYS.into_iter().find(|known| *known == key)
 }
 
-/// Which keys [`read_facts`] reads below a top-level key ([`holds_facts`]), by their depth; lists don't count. `None`
+/// Which keys [`read_facts`] reads below a top-level key ([`holds_facts`]), by their depth and the key above; lists don't count. `None`
 /// means all. The rest of the most common and of the largest objects isn't worth keeping.
-pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &str) -> bool> {
+pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &str, &str) -> bool> {
     Some(match (group, kind, top) {
-        ("", "Pod", "spec") => |depth, key| match depth {
+        ("", "Pod", "spec") => |depth, above, key| match depth {
             0 => {
                 matches!(key, "nodeName" | "serviceAccountName" | "terminationGracePeriodSeconds" | "imagePullSecrets")
                     || matches!(key, "volumes" | "containers" | "initContainers" | "ephemeralContainers")
             }
-            1 => {
-                const MOUNTED: [&str; 8] =
-                    ["projected", "csi", "rbd", "iscsi", "cephfs", "flexVolume", "scaleIO", "storageos"];
-                matches!(key, "name" | "persistentVolumeClaim" | "ephemeral" | "env" | "envFrom")
-                    || MOUNTED.contains(&key)
-                    || Required::of_key(key).is_some()
-            }
+            1 if above == "volumes" => key != "emptyDir",
+            1 if above == "imagePullSecrets" => key == "name",
+            1 => matches!(key, "env" | "envFrom"),
+            2 if above == "env" => key == "valueFrom",
             _ => {
-                matches!(key, "claimName" | "name" | "secretName" | "optional" | "sources" | "valueFrom")
+                matches!(key, "claimName" | "name" | "secretName" | "optional" | "sources")
                     || Required::of_key(key).is_some()
             }
         },
-        ("", "Pod", "status") => |depth, key| match depth {
+        ("", "Pod", "status") => |depth, _, key| match depth {
             0 => matches!(key, "phase" | "conditions" | "containerStatuses"),
             1 => {
                 matches!(key, "type" | "status" | "lastTransitionTime" | "message" | "state" | "lastState")
@@ -114,19 +111,19 @@ pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &
             2 => matches!(key, "waiting" | "terminated"),
             _ => matches!(key, "reason" | "message" | "exitCode"),
         },
-        ("apps", "ReplicaSet", "spec") => |depth, key| match depth {
+        ("apps", "ReplicaSet", "spec") => |depth, _, key| match depth {
             0 => key == "template" || is_read_of_workload(key),
             3 => key == "resources",
             _ => true,
         },
-        ("apps", _, "spec") => |depth, key| depth > 0 || key == "template" || is_read_of_workload(key),
+        ("apps", _, "spec") => |depth, _, key| depth > 0 || key == "template" || is_read_of_workload(key),
         ("apps", _, "status") => {
             const ALSO_READ: [&str; 2] = ["numberMisscheduled", "conditions"];
-            |depth, key| depth > 0 || WRITTEN.contains(&key) || ALSO_READ.contains(&key)
+            |depth, _, key| depth > 0 || WRITTEN.contains(&key) || ALSO_READ.contains(&key)
         }
-        ("batch", "Job", "spec") => |depth, key| depth > 0 || key != "template",
-        ("batch", "CronJob", "spec") => |depth, key| depth > 0 || key == "jobTemplate",
-        ("apiextensions.k8s.io", "CustomResourceDefinition", "spec") => |_, key| key != "schema",
+        ("batch", "Job", "spec") => |depth, _, key| depth > 0 || key != "template",
+        ("batch", "CronJob", "spec") => |depth, _, key| depth > 0 || key == "jobTemplate",
+        ("apiextensions.k8s.io", "CustomResourceDefinition", "spec") => |_, _, key| key != "schema",
         _ => return None,
     })
 }

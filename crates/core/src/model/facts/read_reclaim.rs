@@ -47,10 +47,10 @@ pub fn holds_reclaim_facts(key: &str) -> Option<&'static str> {
 }
 
 /// Which keys of `data` are read: nothing else of a Secret is kept. `None` means all.
-pub fn is_read_data(group: &str, kind: &str) -> Option<fn(usize, &str) -> bool> {
+pub fn is_read_data(group: &str, kind: &str) -> Option<fn(usize, &str, &str) -> bool> {
     Some(match (group, kind) {
-        ("", "Secret") => |_, key| key == "expiration",
-        ("", "ConfigMap") => |_, key| key == "since",
+        ("", "Secret") => |_, _, key| key == "expiration",
+        ("", "ConfigMap") => |_, _, key| key == "since",
         _ => return None,
     })
 }

@@ -106,7 +106,7 @@ const REFUSED: [&str; 3] = ["NotEmpty", "InUse", "HasDependents"];
 const WELL: [&str; 6] = ["Ready", "Available", "Succeeded", "Healthy", "Completed", "Synced"];
 
 /// Which keys of `status` [`read_said`] needs at each depth.
-pub fn contains_said(depth: usize, key: &str) -> bool {
+pub fn contains_said(depth: usize, _: &str, key: &str) -> bool {
     match depth {
         0 => matches!(key, "conditions" | "v1beta2" | "message" | "phase" | "state") || is_of_error(key),
         _ => matches!(key, "conditions" | "type" | "status" | "reason" | "message" | "lastTransitionTime" | "time"),

@@ -20,7 +20,7 @@ pub struct Setter {
 const KOPF: &str = ".kopf.dev/";
 
 /// Which keys of `metadata.managedFields` [`read_setters`] needs at each depth. The rest is large and irrelevant.
-pub fn contains_setters(level: usize, key: &str) -> bool {
+pub fn contains_setters(level: usize, _: &str, key: &str) -> bool {
     match level {
         0 => matches!(key, "manager" | "time" | "subresource" | "fieldsV1"),
         1 => key == "f:metadata",

@@ -11,19 +11,19 @@ fn read(group: &str, kind: &str, object: &Value) -> Option<Fact> {
     let mut kept = object.clone();
     for (key, value) in kept.as_object_mut().into_iter().flatten() {
         if let Some(keep) = keys_with_facts(group, kind, key) {
-            filter(value, 0, keep);
+            filter(value, (0, ""), keep);
         }
     }
     assert_eq!(read_facts(group, kind, &kept), facts, "{object} and {kept}");
     facts
 }
 
-fn filter(value: &mut Value, depth: usize, keep: fn(usize, &str) -> bool) {
+fn filter(value: &mut Value, (depth, above): (usize, &str), keep: fn(usize, &str, &str) -> bool) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| filter(item, depth, keep)),
+        Value::Array(items) => items.iter_mut().for_each(|item| filter(item, (depth, above), keep)),
         Value::Object(fields) => {
-            fields.retain(|key, _| keep(depth, key));
-            fields.values_mut().for_each(|field| filter(field, depth + 1, keep));
+            fields.retain(|key, _| keep(depth, above, key));
+            fields.iter_mut().for_each(|(key, field)| filter(field, (depth + 1, key), keep));
         }
         _ => {}
     }
