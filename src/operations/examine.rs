@@ -275,7 +275,7 @@ impl<'s> Examination<'s> {
             let graph = OwnerGraph::new(snapshot);
             let live = self.session.is_live();
             let now = self.now();
-            let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now);
+            let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now).patiently();
             let stage = if all_refusals { stage.with_refused_writes() } else { stage.with_refused_content() };
             let projection = Projection::of(&stage);
             let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();

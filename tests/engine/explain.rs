@@ -32,7 +32,7 @@ use crate::{
 /// What becomes of a case: of files, or, with a time in Unix seconds, of a live cluster.
 pub fn judge<T>(snapshot: &Snapshot, now: Option<i64>, work: impl FnOnce(&Case<'_>) -> T) -> T {
     let graph = OwnerGraph::new(snapshot);
-    let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now);
+    let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now).patiently();
     let projection = Projection::of(&stage);
     work(&Case {
         stage: &stage,
@@ -50,8 +50,8 @@ pub fn judge<T>(snapshot: &Snapshot, now: Option<i64>, work: impl FnOnce(&Case<'
     })
 }
 
-/// In its first minute, a controller that isn't known may be at work: doctor warns, and neither explain nor plan calls
-/// anything stuck.
+/// In its first minute, a controller that isn't known may be at work: doctor warns, and explain calls nothing stuck,
+/// also in what it plans.
 #[test]
 fn nothing_is_stuck_in_its_first_minute() {
     let at = 1_772_359_200;

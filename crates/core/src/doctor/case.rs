@@ -14,7 +14,7 @@ use crate::{
     },
     server::Stored,
     simulate::{
-        AT_WORK, BlockedBy, LATE, Liveness, NAMESPACE_FINALIZER, Projection, SimContext, State,
+        AT_WORK, BlockedBy, LATE, Liveness, NAMESPACE_FINALIZER, Projection, SimContext, State, in_inventory,
         is_removed_by_controller_manager,
         liveness::of_controller_manager,
         obstacles::{Called, Operation, WebhookCall},
@@ -196,7 +196,10 @@ impl<'a> Case<'a> {
         let listed = known.and_then(|known| known.policy()).zip(snapshot.facts.policy(object));
         let acts = |(policy, facts)| matches!(self.stage.policy_effect(object, policy, facts), PolicyEffect::Act(_));
         let inventory = listed.filter(|it| acts(*it)).and_then(|(_, facts)| facts.inventory.as_deref());
-        inventory.map(|inventory| inventory.awaited(snapshot)).unwrap_or_default()
+        let inventory = inventory.filter(|inventory| inventory.waits && !inventory.elsewhere);
+        let named = inventory.into_iter().flat_map(|it| &it.objects).filter(|named| !named.name.is_empty());
+        let found = named.filter_map(|named| in_inventory(snapshot, named));
+        found.filter(|id| snapshot.object(*id).terminating()).collect()
     }
 
     /// The names of the first few objects. A namespace that all are in stands at the end, once.
@@ -236,7 +239,8 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// The pods in their grace period, or past it: each goes once its kubelet has written that its containers have ended.
+    /// The pods in their grace period, or past it: each goes once its kubelet has written that its containers have
+    /// ended.
     pub(super) fn ending_pods(&self) -> impl Iterator<Item = ObjectId> + '_ {
         let pods = self.stage.of_resource(self.stage.built_in.pods).iter().copied();
         pods.filter(|id| Stored::of(self.snapshot().object(*id)).in_grace())

@@ -34,9 +34,9 @@ impl Limit {
         Limit::Only { uids, namespaces }
     }
 
-    /// Whether a finding is in scope: a requested object is affected or involved. One that a requested object only causes
-    /// isn't: the finding about the cause names what suffers, and what mends the cause mends that. A finding about the whole cluster
-    /// concerns every namespace, but no single object.
+    /// Whether a finding is in scope: a requested object is affected or involved. One that a requested object only
+    /// causes isn't: the finding about the cause names what suffers, and what mends the cause mends that. A finding
+    /// about the whole cluster concerns every namespace, but no single object.
     pub fn takes(&self, snapshot: &Snapshot, finding: &Finding) -> bool {
         let any = || finding.concerned().any(|id| self.asks_about(snapshot, id));
         match self {

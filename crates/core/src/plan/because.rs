@@ -7,7 +7,7 @@ use crate::{
     collector::Reason,
     model::{ObjectId, Reference, Snapshot, Symbol, effects::Inventory},
     server::Propagation,
-    simulate::Cause,
+    simulate::{Cause, in_inventory},
 };
 
 /// The reason for what happens to an object, as text and documents show it.
@@ -87,7 +87,7 @@ pub fn because(snapshot: &Snapshot, object: ObjectId, cause: &Cause, propagation
             let inventory = snapshot.facts.policy(*lists).and_then(|facts| facts.inventory.as_deref());
             let name = snapshot.short_name(*lists);
             let is_named =
-                |it: &Inventory| it.objects.iter().any(|named| Inventory::find(snapshot, named) == Some(object));
+                |it: &Inventory| it.objects.iter().any(|named| in_inventory(snapshot, named) == Some(object));
             let why = match inventory.is_none_or(|it| it.is_by_label() && !is_named(it)) {
                 true => "its labels name it".to_owned(),
                 false => format!("{name} lists it"),

@@ -60,6 +60,8 @@ pub struct SimContext<'a> {
     pub assume: Assume,
     /// The time of the snapshot, in Unix seconds, if what is overdue matters.
     pub(super) now: Option<i64>,
+    /// Whether what is Terminating for a moment only isn't stuck yet.
+    is_patient: bool,
     pub built_in: BuiltIn,
     /// Relations between objects that only facts contain.
     pub(crate) fact_index: FactIndex,
@@ -104,6 +106,7 @@ impl<'a> SimContext<'a> {
             graph,
             assume,
             now: None,
+            is_patient: false,
             built_in: BuiltIn::of(&snapshot.resources),
             fact_index: FactIndex::default(),
             obstacles: None,
@@ -129,6 +132,13 @@ impl<'a> SimContext<'a> {
         }
     }
 
+    /// The same for a diagnosis, which takes nothing for stuck on which a controller may still be working. A prediction
+    /// says what comes of it if none does.
+    #[must_use]
+    pub fn patiently(self) -> Self {
+        SimContext { is_patient: true, ..self }
+    }
+
     /// The same, where controllers that are overdue are taken not to work.
     #[must_use]
     pub fn at(self, now: Option<i64>) -> Self {
@@ -145,10 +155,12 @@ impl<'a> SimContext<'a> {
         Some(self.now? - self.snapshot.object(object).created.get()?)
     }
 
-    /// Whether a controller that isn't known may still be working on the delete of an object: on a live cluster, during
-    /// its first minute.
+    /// Whether a controller that isn't known may still be working on the delete of an object, if that matters: on a live
+    /// cluster, during its first minute.
     pub(crate) fn is_at_work(&self, object: ObjectId) -> bool {
-        !self.snapshot.is_dump() && self.terminating_for(object).is_some_and(|seconds| seconds < AT_WORK)
+        self.is_patient
+            && !self.snapshot.is_dump()
+            && self.terminating_for(object).is_some_and(|seconds| seconds < AT_WORK)
     }
 
     /// For how many seconds an object has been terminating, if its controllers have had their time to let it go.

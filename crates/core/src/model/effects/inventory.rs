@@ -9,7 +9,7 @@ use super::{
     guards::{CONFIRMED, HIVE},
     policies::Policy,
 };
-use crate::model::{ObjectId, Propagation, Snapshot};
+use crate::model::Propagation;
 
 /// The label that helm-controller gives to what a HelmRelease installs: the name of that.
 pub(crate) const RELEASE: &str = "helm.toolkit.fluxcd.io/name";
@@ -61,20 +61,6 @@ impl Inventory {
     /// Whether labels alone say what is deleted.
     pub(crate) fn is_by_label(&self) -> bool {
         self.objects.iter().any(|object| object.name.is_empty())
-    }
-
-    /// The object that one of its entries names, if it is there.
-    pub(crate) fn find(snapshot: &Snapshot, named: &InventoryObject) -> Option<ObjectId> {
-        let resource = snapshot.resources.by_group_kind(&named.group, &named.kind)?;
-        let namespace = if snapshot.resources.get(resource).namespaced { &*named.namespace } else { "" };
-        snapshot.look_up_named(resource, namespace, &named.name).object()
-    }
-
-    /// What it names that is Terminating, if its controller keeps its finalizer until that is gone.
-    pub(crate) fn awaited(&self, snapshot: &Snapshot) -> Vec<ObjectId> {
-        let named = self.objects.iter().filter(|named| self.waits && !self.elsewhere && !named.name.is_empty());
-        let found = named.filter_map(|named| Inventory::find(snapshot, named));
-        found.filter(|id| snapshot.object(*id).terminating()).collect()
     }
 
     /// Whether an object with these labels carries all of one of the sets, if there are any.

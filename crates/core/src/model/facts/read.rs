@@ -85,8 +85,8 @@ pub fn holds_facts(key: &str) -> Option<&'static str> {
     KEYS.into_iter().find(|known| *known == key)
 }
 
-/// Which keys [`read_facts`] reads below a top-level key ([`holds_facts`]), by their depth and the key above; lists don't count. `None`
-/// means all. The rest of the most common and of the largest objects isn't worth keeping.
+/// Which keys [`read_facts`] reads below a top-level key ([`holds_facts`]), by their depth and the key above; lists
+/// don't count. `None` means all. The rest of the most common and of the largest objects isn't worth keeping.
 pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &str, &str) -> bool> {
     Some(match (group, kind, top) {
         ("", "Pod", "spec") => |depth, above, key| match depth {

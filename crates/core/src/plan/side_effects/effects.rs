@@ -14,7 +14,7 @@ use crate::{
         outcome::{Outcome, Plan},
         reaction::OutsideEffect,
     },
-    simulate::{Cause, Start, Uncertainty, recreators::Survival},
+    simulate::{Cause, Start, Uncertainty, in_inventory, recreators::Survival},
     wording::{and_more, count, some_of},
 };
 
@@ -353,7 +353,7 @@ fn listed(snapshot: &Snapshot, inventory: &Inventory) -> String {
         0 => return format!("{elsewhere}; it names none"),
         number => count(number, "object", "objects"),
     };
-    let found = |named: &InventoryObject| Inventory::find(snapshot, named);
+    let found = |named: &InventoryObject| in_inventory(snapshot, named);
     let is_away = |named: &&InventoryObject| found(named).is_none();
     let is_looked_for = snapshot.may_be_part() && !inventory.elsewhere;
     let away = inventory.objects.iter().filter(is_away).filter(|_| is_looked_for);

@@ -3,7 +3,7 @@
 
 use crate::{
     model::{
-        ANY_RESOURCE, Coordinate, Gap, NOT_IN_THE_DUMP, ObjectId, Presence, Symbol,
+        ANY_RESOURCE, Coordinate, Gap, NOT_IN_THE_DUMP, ObjectId, Presence, Snapshot, Symbol,
         effects::{Inventory, InventoryObject, Policy, PolicyEffect, PolicyFacts, RELEASE, known_finalizer},
     },
     server::DeleteOptions,
@@ -11,6 +11,13 @@ use crate::{
 };
 
 use super::Assumption;
+
+/// The object that an entry of an inventory names, if it is there.
+pub(crate) fn in_inventory(snapshot: &Snapshot, named: &InventoryObject) -> Option<ObjectId> {
+    let resource = snapshot.resources.by_group_kind(&named.group, &named.kind)?;
+    let namespace = if snapshot.resources.get(resource).namespaced { &*named.namespace } else { "" };
+    snapshot.look_up_named(resource, namespace, &named.name).object()
+}
 
 impl SimContext<'_> {
     /// What a policy of an object does. Flux deletes nothing if the ServiceAccount is gone as which it should act.
