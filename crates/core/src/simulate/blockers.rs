@@ -326,14 +326,14 @@ fn read_conversion(world: &mut World<'_, '_>, definition: ObjectId) {
     world.fact(definition, world.context.snapshot.facts.definition(definition));
 }
 
-/// The state of an object that only a finalizer of this controller blocks. Of a dump, nobody can say more: what no
-/// controller is known to remove is stuck.
+/// The state of an object that only a finalizer of this controller blocks. What no controller is known to remove is
+/// stuck, but for a diagnosis that could read more.
 fn state_by(context: &SimContext<'_>, controller: &FinalizerController) -> State {
     let is_known = controller.name.is_some() || controller.manager.is_some();
     match controller.liveness {
         Liveness::Alive(_) => State::Waiting,
         Liveness::Away(_) | Liveness::Nobody(_) => State::Stuck,
-        Liveness::Unread(_) if !is_known && context.snapshot.is_dump() => State::Stuck,
+        Liveness::Unread(_) if !is_known && !context.can_look_again() => State::Stuck,
         Liveness::Unknown(_) | Liveness::Unread(_) => State::Unknown,
     }
 }

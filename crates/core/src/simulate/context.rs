@@ -155,12 +155,15 @@ impl<'a> SimContext<'a> {
         Some(self.now? - self.snapshot.object(object).created.get()?)
     }
 
-    /// Whether a controller that isn't known may still be working on the delete of an object, if that matters: on a live
-    /// cluster, during its first minute.
+    /// Whether this is for a diagnosis of a live cluster, which may be made again.
+    pub(super) fn can_look_again(&self) -> bool {
+        self.is_patient && !self.snapshot.is_dump()
+    }
+
+    /// Whether a controller that isn't known may still be working on the delete of an object, if that matters: for a
+    /// diagnosis of a live cluster, during its first minute.
     pub(crate) fn is_at_work(&self, object: ObjectId) -> bool {
-        self.is_patient
-            && !self.snapshot.is_dump()
-            && self.terminating_for(object).is_some_and(|seconds| seconds < AT_WORK)
+        self.can_look_again() && self.terminating_for(object).is_some_and(|seconds| seconds < AT_WORK)
     }
 
     /// For how many seconds an object has been terminating, if its controllers have had their time to let it go.
