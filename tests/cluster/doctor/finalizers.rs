@@ -300,8 +300,10 @@ pub fn deletions_outside_the_cluster_are_armed() {
     let spec = |name: &str| {
         cluster.get(&cluster.path_of(&held_widget(&trial, name))).expect("it is still there")["spec"].clone()
     };
-    assert_eq!(spec("logs"), json!({"deletionPolicy": "Orphan"}));
-    assert_eq!(spec("data"), json!({"deletionPolicy": "Orphan", "managementPolicies": ["Observe"]}));
+    // These have a namespace: there, Crossplane's resources have no deletionPolicy.
+    let all = ["Observe", "Create", "Update", "LateInitialize"];
+    assert_eq!(spec("logs"), json!({"deletionPolicy": "Delete", "managementPolicies": all}));
+    assert_eq!(spec("data"), json!({"managementPolicies": ["Observe"]}));
     // To install its controller comes first.
     mends_with(cluster, &args, "stuck-finalizer", "logs", 1);
 }

@@ -307,7 +307,7 @@ fn an_owner_that_may_not_be_read() {
         (severity, message),
         ("Note", format!("The owner gc.test/v1 Rack/{rack_name} could not be read.").as_str())
     );
-    assert!(consequence.contains("it is not known whether this owner exists"), "{consequence}");
+    assert!(consequence.contains("It is not known whether this owner exists"), "{consequence}");
     let remedy = found.one("owner-unread", "racked")["remedy"].as_str().expect("a remedy").to_owned();
     let see = || {
         let mut command = Command::new("sh");

@@ -194,8 +194,7 @@ fn disk() -> (&'static str, Value) {
     ("csi", json!({"driver": "disks.acme.io", "volumeHandle": "disk-1"}))
 }
 
-/// R9.35: kube-controller-manager deletes host paths below `/tmp`, and can't delete others, nor a CSI driver's volumes
-/// that no provisioner made.
+/// R9.35: kube-controller-manager deletes host paths below `/tmp`, and can't delete others.
 #[test]
 fn volumes_follow_their_claims() {
     three_ways_on(cluster(), "volumes", |trial| {
@@ -203,9 +202,28 @@ fn volumes_follow_their_claims() {
         bound(trial, "goes", "Delete", host_path("/tmp/kubectl-gc-no-such-folder/data"), None);
         bound(trial, "fails", "Delete", host_path("/no/such/folder"), None);
         bound(trial, "stays", "Retain", host_path("/tmp/kubectl-gc-no-such-folder/data"), None);
-        bound(trial, "made-by-hand", "Delete", disk(), None);
+        bound(trial, "made-by-hand", "Delete", ("nfs", json!({"server": "nas.test", "path": "/data"})), None);
         bound(trial, "of-a-cloud", "Delete", ("awsElasticBlockStore", json!({"volumeID": "vol-1"})), None);
         ["goes", "fails", "stays", "made-by-hand", "of-a-cloud"].map(|name| format!("pvc/{name}")).to_vec()
+    });
+}
+
+/// R9.35: a volume of a CSI driver that was made by hand is left to the driver's provisioner, and doesn't fail.
+#[test]
+fn a_volume_made_by_hand_is_left_to_the_provisioner_of_its_driver() {
+    let trial = trial("by-hand");
+    let (cluster, namespace) = (trial.cluster, trial.namespace.as_str());
+    bound(&trial, "data", "Delete", disk(), None);
+    let ran = cluster.gc(&["plan", "pvc/data", "-n", namespace, "--deny-effect=data-loss", "-o", "json"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let plan = ran.json();
+    let outcomes = plan["outcomes"].as_array().expect("outcomes");
+    let volume = outcomes.iter().find(|outcome| outcome["object"]["kind"] == "PersistentVolume").expect("the volume");
+    assert_eq!((&volume["outcome"], &volume["certain"]), (&json!("Deleted"), &json!(false)), "{volume:#}");
+    cluster.delete(&format!("/api/v1/namespaces/{namespace}/persistentvolumeclaims/data"), Some("Background"), None);
+    let path = format!("/api/v1/persistentvolumes/{}", trial.global("data"));
+    cluster.wait_until("the volume to be Released", std::time::Duration::from_secs(60), || {
+        cluster.get(&path).is_some_and(|volume| volume["status"]["phase"] == "Released")
     });
 }
 
