@@ -13,7 +13,7 @@ use gc_core::{
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol, effects::Severity},
     progress::{self, Work},
-    reclaim::{Settings, absence, forecast},
+    reclaim::{Removal, Settings, absence, forecast},
     simulate::{Assume, Needs, Projection, SimContext},
 };
 
@@ -157,7 +157,10 @@ impl<'s> Examination<'s> {
         let (true, Some(now)) = (self.session.is_live(), self.now()) else { return };
         let snapshot = &self.session.snapshot;
         let removals = forecast(snapshot, &Settings::default(), now).removals;
-        let theirs = removals.iter().filter(|removal| objects.contains(&removal.object));
+        let takes = |removal: &&Removal| {
+            objects.contains(&removal.object) || removal.takes.iter().any(|taken| objects.contains(taken))
+        };
+        let theirs = removals.iter().filter(takes);
         let absences = theirs.filter_map(|removal| absence(snapshot, removal)).collect();
         self.session.confirm(&absences);
     }

@@ -271,6 +271,10 @@ impl<S: Source + ?Sized> Session<S> {
     /// Reads what decides whether and when the cluster removes these objects by itself.
     pub fn fetch_reclaim_facts(&mut self, objects: &[ObjectId]) {
         let Some(Cluster { runtime, connection, .. }) = self.source.cluster() else { return };
+        // A Job that goes takes along what it owns.
+        let is_job = |id: &ObjectId| self.snapshot.resource(*id).kind == "Job";
+        let jobs = objects.iter().filter_map(|id| self.snapshot.controller_of(*id)).filter(is_job);
+        let objects: Vec<ObjectId> = objects.iter().copied().chain(jobs).collect();
         // The claim of a volume is known once the volume is.
         for _ in 0..2 {
             let graph = OwnerGraph::new(&self.snapshot);

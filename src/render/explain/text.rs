@@ -668,7 +668,11 @@ fn end(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
 fn removed_later(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
     let removal = explanation.removal.as_ref().filter(|removal| is_later(removal))?;
     let Removed { controller, deletes, when, why } = removed(view, removal, None);
-    Some(format!("{controller} {deletes} it{when}: {why}"))
+    let it = match removal.object == explanation.object {
+        true => "it".to_owned(),
+        false => format!("{}, with which it goes", view.names(&[removal.object], 1)),
+    };
+    Some(format!("{controller} {deletes} {it}{when}: {why}"))
 }
 
 /// A finding. What follows for this object stands elsewhere, so only what a person has to know before the remedy below

@@ -178,6 +178,11 @@ fn end_in_words(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i
                 let Removed { controller, deletes, when, why } = removed(view, removal, now);
                 let goes = if deletes == "deletes" { "is deleted" } else { "may be deleted" };
                 let reason = |why: String| vec![(Heading::Why, why)];
+                if removal.object != explanation.object {
+                    let owner = view.names(&[removal.object], NAMED);
+                    let what = format!("{name} goes with {owner}, which {controller} {deletes}{when}");
+                    return Verdict::with(headline, &what, ": ", &why);
+                }
                 let choices = [
                     (format!("{controller} {deletes} {name}{when}: {why}."), Vec::new()),
                     (format!("{controller} {deletes} {name}{when}."), reason(format!("{why}."))),

@@ -42,6 +42,8 @@ const LONGEST_NAME: usize = 200;
 const THEN: &str = "then ";
 /// What stands before a step that is done instead of the one before it.
 const OR: &str = "or ";
+/// What stands before the first of several steps that are done instead of the one before them.
+const OR_FIRST: &str = "or first ";
 
 /// A step of what to do now, and what stands before it.
 type Way = (&'static str, Remedy);
@@ -61,7 +63,11 @@ pub(super) struct StepJson {
 
 /// The section *Next*, for programs.
 pub(super) fn steps(view: &PlanView<'_>) -> Vec<StepJson> {
-    let step = |(joint, Remedy { what, commands, .. }): Way| StepJson { what, instead: joint == OR, commands };
+    let step = |(joint, Remedy { what, commands, .. }): Way| StepJson {
+        what,
+        instead: [OR, OR_FIRST].contains(&joint),
+        commands,
+    };
     ways(view).into_iter().map(step).collect()
 }
 
@@ -163,7 +169,13 @@ fn next(view: &PlanView<'_>) -> Vec<Way> {
         // What keeps nothing is refused.
         let propagation = if in_vain.is_some() { Propagation::Background } else { request.propagation };
         let is_kept = !keep.is_empty();
-        let ways = [keep, each(uninstall_first(view)), settle(view), each(ask_first(view))].concat();
+        let mut ways = [keep, each(uninstall_first(view)), settle(view), each(ask_first(view))].concat();
+        let all_but_claims = keep_claims(view).filter(|_| !ways.is_empty());
+        if all_but_claims.is_some() {
+            let (joint, first) = &mut ways[0];
+            first.follow();
+            *joint = OR_FIRST;
+        }
         let delete = delete_command(view, propagation).map(|mut delete| {
             let what = match in_vain {
                 Some(what) => format!("no policy keeps {what}. This command saves everything first, then deletes it"),
@@ -174,7 +186,7 @@ fn next(view: &PlanView<'_>) -> Vec<Way> {
             delete.what = what;
             (if in_vain.is_some() { "" } else { THEN }, delete)
         });
-        return ways.into_iter().chain(delete).collect();
+        return all_but_claims.into_iter().map(|delete| ("", delete)).chain(ways).chain(delete).collect();
     }
     let first = each(users_first(view).into_iter().chain(uninstall_first(view)));
     let mut ways = [keep, first, delete_first(view), causes(view, State::Stuck)].concat();
@@ -694,6 +706,31 @@ fn keep_data(view: &PlanView<'_>) -> Vec<Way> {
     }
     ways.extend(stop_first(view));
     either(ways)
+}
+
+/// The same delete without the claims that lose their data, if they go for nothing but their owners: whoever uses them
+/// still can, which a volume alone that is kept doesn't do.
+fn keep_claims(view: &PlanView<'_>) -> Option<Remedy> {
+    let kind = view.snapshot.resources.by_group_kind("", "PersistentVolumeClaim")?;
+    let mut claims = view.plan.going();
+    claims.retain(|id| view.snapshot.object(*id).resource == kind);
+    let is_collected = |id: &ObjectId| {
+        let ends = || view.outcome(*id).into_iter().chain(view.later(*id));
+        let by_others = ends().any(|outcome| outcome.because.as_ref().and_then(Cause::gone).is_some())
+            || view.plan.all_effects().any(|effect| effect.object != *id && effect.related.contains(id));
+        let by_collector = ends().any(|outcome| matches!(outcome.because, Some(Cause::Collector(_))));
+        by_collector && !by_others && !view.snapshot.object(*id).terminating()
+    };
+    let loses = |id: &ObjectId| view.effects_of(*id).any(|effect| effect.may_be(EffectKind::DataLost));
+    if view.kept.is_some() || !claims.iter().any(loses) || !claims.iter().all(is_collected) {
+        return None;
+    }
+    let delete = delete_command(view, view.plan.request.propagation)?.commands.pop()?.arg("--keep=pvc");
+    let kept = match claims.as_slice() {
+        [claim] => format!("{} and its data", view.name(*claim)),
+        _ => format!("{} and their data", view.by_kind(claims.iter().copied())),
+    };
+    Some(Step::Keep.by(format!("delete all but {kept}"), [delete]))
 }
 
 /// Whether a controller deletes more than the object: data, other objects, or what is outside the cluster.

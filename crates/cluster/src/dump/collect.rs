@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use gc_core::model::{
-    Facts, Object, ObjectId, ResourceId, Strings, Symbol,
+    Facts, Object, ObjectId, ResourceId, Strings, Symbol, Times,
     facts::{ReclaimFacts, Said, Setter},
     gap::is_metrics,
     group_of, is_owner_complaint,
@@ -35,8 +35,8 @@ pub(super) struct Collector {
     pub strings: Strings,
     /// Whether facts of `reclaim` are wanted.
     pub reclaims: bool,
-    /// The latest time at which something happened, in Unix seconds.
-    pub latest: Option<i64>,
+    /// When the last things happened.
+    pub latest: Times,
     /// When kube-controller-manager last changed an object, in Unix seconds.
     pub manager_acted: Option<i64>,
     /// Every copy of every object, in the order in which they were read. Its resource is the index of its type.
@@ -107,6 +107,35 @@ impl Collector {
         self.facts.move_to(&moved);
         let rest = std::mem::take(&mut self.rest);
         self.rest = rest.into_iter().filter_map(|(index, rest)| Some((moved[index as usize]?.0, rest))).collect();
+    }
+
+    /// Gives a uid to objects whose own was cut out: what the references to them say, or one that nothing has.
+    ///
+    /// # Errors
+    /// The references disagree.
+    pub(super) fn complete_uids(&mut self) -> Result<(), DumpError> {
+        let without: Vec<usize> = (0..self.len()).filter(|index| self.objects[*index].uid.is_empty()).collect();
+        if without.is_empty() {
+            return Ok(());
+        }
+        let has: FxHashSet<Symbol> = self.objects.iter().map(|object| object.uid).collect();
+        let mut named: FxHashMap<(Symbol, Symbol), FxHashSet<Symbol>> = FxHashMap::default();
+        for reference in self.objects.iter().flat_map(|object| object.owners.iter()) {
+            if !has.contains(&reference.uid) {
+                named.entry((reference.kind, reference.name)).or_default().insert(reference.uid);
+            }
+        }
+        for index in without {
+            let object = self.describe(index);
+            let (_, kind) = self.types[self.objects[index].resource.index()];
+            let uids = named.get(&(kind, self.objects[index].name));
+            self.objects[index].uid = match uids.map(|uids| (uids.len(), uids.iter().next())) {
+                Some((1, Some(uid))) => *uid,
+                None => self.strings.intern(&format!("cut out of {object}")),
+                Some(_) => return Err(DumpError::Missing { place: self.place_of(index), object, field: "uid" }),
+            };
+        }
+        Ok(())
     }
 
     /// The objects from now on are in this document of a file.
@@ -242,7 +271,8 @@ impl Collector {
         if metadata.object.name.is_empty() {
             return missing(self, "metadata.name");
         }
-        if metadata.object.uid.is_empty() {
+        // What was pasted may have been cut. A manifest was never in a cluster.
+        if metadata.object.uid.is_empty() && !metadata.object.terminating() && metadata.object.created.get().is_none() {
             return missing(self, "uid");
         }
         if let Some((field, found)) = metadata.bad_times.first() {

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use memchr::{memchr, memchr_iter, memchr2, memmem, memrchr};
 
 use crate::bounded;
+use gc_core::model::Times;
 
 /// How much is read at once, in bytes.
 pub(super) const CHUNK: usize = 256 << 10;
@@ -72,8 +73,8 @@ pub(super) struct Pieces<R> {
     is_text: bool,
     /// How many bytes were read.
     pub read: u64,
-    /// The latest time of the fields that say when something happened, in Unix seconds.
-    pub latest: Option<i64>,
+    /// The latest times of the fields that say when something happened.
+    pub latest: Times,
     /// Finds what may be the name of such a field.
     times: memmem::Finder<'static>,
 }
@@ -88,7 +89,7 @@ const PAST: [&[u8]; 6] =
 
 /// The latest time in a text, in JSON or YAML, of fields whose names say that it is when something happened:
 /// `lastTransitionTime`, `renewTime`, `lastTimestamp`, the `time` of managed fields.
-fn latest_time(finder: &memmem::Finder<'_>, text: &[u8]) -> Option<i64> {
+fn latest_times(finder: &memmem::Finder<'_>, text: &[u8]) -> Times {
     const LENGTH: usize = "2026-01-31T08:00:00".len();
     let times = finder.find_iter(text).filter_map(|at| {
         let begin = at - text[..at].iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -104,9 +105,11 @@ fn latest_time(finder: &memmem::Finder<'_>, text: &[u8]) -> Option<i64> {
         let time = std::str::from_utf8(rest.get(between..between + LENGTH)?).ok()?;
         let is_named = rest[..between].contains(&b':') && time.as_bytes()[10] == b'T';
         let time: jiff::civil::DateTime = is_named.then(|| time.parse().ok()).flatten()?;
-        Some(jiff::tz::Offset::UTC.to_timestamp(time).ok()?.as_second())
+        let latest = Some(jiff::tz::Offset::UTC.to_timestamp(time).ok()?.as_second());
+        let beats = matches!(name, b"renewTime" | b"lastHeartbeatTime");
+        Some(Times { latest, heartbeat: latest.filter(|_| beats) })
     });
-    times.max()
+    times.fold(Times::default(), Times::max)
 }
 
 impl<R: Read> Pieces<R> {
@@ -121,7 +124,7 @@ impl<R: Read> Pieces<R> {
             is_text: true,
             at: Position::START,
             read: 0,
-            latest: None,
+            latest: Times::default(),
             times: memmem::Finder::new(TIME),
         }
     }
@@ -212,7 +215,7 @@ impl<R: Read> Pieces<R> {
     /// Takes the next bytes away.
     pub(super) fn skip(&mut self, length: usize) {
         let text = &self.buffer[self.start..self.start + length];
-        self.latest = self.latest.max(latest_time(&self.times, text));
+        self.latest = self.latest.max(latest_times(&self.times, text));
         self.at = self.at.after(text);
         self.start += length;
     }
@@ -333,7 +336,7 @@ mod tests {
     #[test]
     fn the_latest_time_is_one_at_which_something_happened() {
         let latest =
-            |text: &str| latest_time(&memmem::Finder::new(TIME), text.as_bytes()).map(|time| time - 1_767_225_600);
+            |text: &str| latest_times(&memmem::Finder::new(TIME), text.as_bytes()).latest.map(|it| it - 1_767_225_600);
         for (text, expected) in [
             (
                 r#"{"lastUpdateTime": "2026-01-01T00:00:05Z", "operation":"Apply","time":"2026-01-01T00:00:07Z"}"#,

@@ -12,7 +12,7 @@ use super::{
 };
 use gc_core::model::{
     Coordinate, Gap, ListRecord, Mapping, NOT_IN_THE_DUMP, Object, ObjectId, Origin, Presence, Reference, Resource,
-    ResourceId, Resources, Snapshot, SnapshotBuilder, Strings, Symbol, group_of, is_built_in_group,
+    ResourceId, Resources, Snapshot, SnapshotBuilder, Strings, Symbol, Times, group_of, is_built_in_group,
     read_owner_complaint,
 };
 
@@ -21,6 +21,7 @@ use gc_core::model::{
 /// A dump doesn't record what it omits. The objects of a kind are assumed to be all of that kind in their namespace or
 /// in the cluster; a kind without objects proves nothing. `assume_complete` declares the dump complete.
 pub(super) fn build(paths: &[String], mut collected: Collector, assume_complete: bool) -> Result<Snapshot, DumpError> {
+    collected.complete_uids()?;
     let mut served = Served::new();
     for (_, rest) in &collected.rest {
         if let Rest::Definition(definition) = rest {
@@ -64,7 +65,8 @@ pub(super) fn build(paths: &[String], mut collected: Collector, assume_complete:
         builder.list(list);
     }
     let snapshot = builder.snapshot();
-    (snapshot.told.latest, snapshot.told.manager_acted) = (latest.max(said_last), manager_acted);
+    let said = Times { latest: said_last, heartbeat: None };
+    (snapshot.told.times, snapshot.told.manager_acted) = (latest.max(said), manager_acted);
     for (uid, warning) in warnings {
         if let Some(object) = snapshot.by_uid(uid) {
             snapshot.hear(object, warning);

@@ -14,7 +14,7 @@ use crate::{
     },
     server::Stored,
     simulate::{
-        AT_WORK, BlockedBy, LATE, Liveness, NAMESPACE_FINALIZER, Projection, SimContext, State, in_inventory,
+        AT_WORK, BlockedBy, LATE, Liveness, NAMESPACE_FINALIZER, OVERDUE, Projection, SimContext, State, in_inventory,
         is_removed_by_controller_manager,
         liveness::of_controller_manager,
         obstacles::{Called, Operation, WebhookCall},
@@ -142,20 +142,26 @@ impl<'a> Case<'a> {
     }
 
     /// For how many seconds an object has been terminating beyond its grace period. `None` before that is over, and for
-    /// a dump that has nothing later than a minute after the deletion: until then, controllers note what they do with
-    /// it, and the dump may be from any time after.
+    /// a dump that may be from any time after: see [`Case::going_for`].
     pub(super) fn terminating_for(&self, id: ObjectId) -> Option<i64> {
         let seconds = self.age_of_deletion(id).filter(|seconds| *seconds >= 0)?;
-        (self.live || seconds > AT_WORK || seconds != 0 && self.stage.rules(id).graceful).then_some(seconds)
+        (self.is_time(seconds) || seconds != 0 && self.stage.rules(id).graceful).then_some(seconds)
     }
 
-    /// For how many seconds an object has been terminating, its grace period included. `None` for a dump as above.
+    /// For how many seconds an object has been terminating, its grace period included. `None` for a dump that may be
+    /// from any time after: in the hour after a deletion, controllers note what they do with it, and nothing later needs
+    /// to be written.
     pub(super) fn going_for(&self, id: ObjectId) -> Option<i64> {
         let seconds = self.now? - self.snapshot().object(id).deletion_requested()?;
-        (self.live || seconds > AT_WORK).then_some(seconds)
+        self.is_time(seconds).then_some(seconds)
     }
 
-    /// Whether a dump has nothing that is later than the deletion of an object: it may be from any later time.
+    /// Whether so many seconds after a deletion are what they are, and not the least that they can be.
+    fn is_time(&self, seconds: i64) -> bool {
+        self.live || seconds > OVERDUE || seconds > AT_WORK && self.snapshot().is_timed(LATE)
+    }
+
+    /// Whether nothing in a dump says how long ago the deletion of an object was: it may be from any later time.
     pub(super) fn is_untimed(&self, id: ObjectId) -> bool {
         !self.live && self.going_for(id).is_none()
     }

@@ -263,7 +263,7 @@ impl Remedy {
     }
 
     /// Lets another come before it.
-    pub(super) fn follow(&mut self) {
+    pub fn follow(&mut self) {
         self.what = self.what.strip_prefix(FIRST).unwrap_or(&self.what).to_owned();
     }
 }

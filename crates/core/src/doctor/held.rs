@@ -3,12 +3,13 @@
 use crate::{
     hold::{Held, LABEL, is_recorded},
     model::{HOLD, Object, ObjectId, Symbol, UNCANCELLED},
-    wording::{age, count},
+    wording::count,
 };
 
 use super::{
     Code, Finding, Remedy, Step,
     case::{Case, FindingsBuilder},
+    stuck::concern::since,
 };
 
 /// Finds held objects, and Secrets of holds without a held object.
@@ -56,7 +57,7 @@ fn finding(case: &Case<'_>, id: ObjectId, held: Held, guards: Vec<ObjectId>) -> 
         0 => "it stays".to_owned(),
         below => format!("it and its {} stay", count(below, "dependent", "dependents")),
     };
-    let since = case.terminating_for(id).map(|seconds| format!(" for {}", age(seconds))).unwrap_or_default();
+    let since = since(case, &[id]);
     let finalizers: Vec<Symbol> =
         [HOLD, UNCANCELLED].into_iter().filter_map(|finalizer| snapshot.strings.find(finalizer)).collect();
     let is_recorded = is_recorded(snapshot, id, |secrets| case.stage.of_resource(secrets).iter().copied());

@@ -38,6 +38,6 @@ pub use resources::{Described, Mapping, NotWatched, Resource, ResourceId, Resour
 pub use rule::Rule;
 pub use server_version::ServerVersion;
 pub use snapshot::{API_SERVICE, NOT_IN_THE_DUMP, UNDISCOVERED, group_version_of_service};
-pub use snapshot::{ListRecord, Origin, Presence, Snapshot, SnapshotBuilder};
+pub use snapshot::{ListRecord, Origin, Presence, Snapshot, SnapshotBuilder, Times};
 pub use strings::{FOREGROUND_FINALIZER, HOLD, ORPHAN_FINALIZER, Strings, Symbol, UNCANCELLED};
 pub use type_names::UnknownType;

@@ -117,14 +117,31 @@ pub struct Snapshot {
     written_as: Vec<(Symbol, Symbol)>,
 }
 
+/// When the last things happened that a dump tells of, in Unix seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Whatever it is: the dump is from then, or from any time after.
+    pub latest: Option<i64>,
+    /// What is written again and again, so that the dump is from about then: a Lease, a kubelet's report.
+    pub heartbeat: Option<i64>,
+}
+
+impl Times {
+    /// The later of both.
+    #[must_use]
+    pub fn max(self, other: Times) -> Times {
+        Times { latest: self.latest.max(other.latest), heartbeat: self.heartbeat.max(other.heartbeat) }
+    }
+}
+
 /// What a dump or an API server tells beyond its objects.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
     /// By uid: why the API server refuses any change of an object, because it no longer satisfies the schema of its CRD
     /// (R1.36); `None` if it would accept one. An object without an entry was not asked about.
     pub unpatchable: FxHashMap<Symbol, Option<String>>,
-    /// Of a dump: the latest time at which something happened, in Unix seconds.
-    pub latest: Option<i64>,
+    /// Of a dump: when the last things happened.
+    pub times: Times,
     /// Of a dump: when kube-controller-manager last changed an object, as managed fields say, in Unix seconds.
     pub manager_acted: Option<i64>,
     /// Namespaces and uids of owners that do not exist there, as events of the collector say (R3.7).
@@ -359,8 +376,15 @@ impl Snapshot {
     pub fn time(&self) -> Option<i64> {
         self.read_at.or_else(|| {
             let times = self.objects.iter().flat_map(|object| [object.created.get(), object.deletion_requested()]);
-            times.flatten().max().max(self.told.latest)
+            times.flatten().max().max(self.told.times.latest)
         })
+    }
+
+    /// Whether the data is from about its time, and not from any time after: something that is written again and again
+    /// was written then, at most so many seconds before.
+    pub fn is_timed(&self, within: i64) -> bool {
+        let beats = |beat: i64| self.time().is_some_and(|time| time - beat <= within);
+        self.read_at.is_some() || self.told.times.heartbeat.is_some_and(beats)
     }
 
     /// Whether there are no gaps.

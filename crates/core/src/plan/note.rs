@@ -34,6 +34,9 @@ pub enum NoteKind {
     /// The target is already terminating under this policy.
     #[strum(serialize = "delete-without-effect")]
     AlreadyTerminating,
+    /// Argo CD or Flux applies the target, by what it says, and no object was found that does: it may be in another
+    /// cluster, and make it again (R9.41).
+    AppliedUnseen,
     /// An owner reference leads to a missing API path. That doesn't prove that the owner is gone, so a sweep leaves the
     /// object alone (R3.16).
     #[strum(serialize = "missing-api")]
@@ -102,6 +105,10 @@ impl NoteKind {
                  is being deleted"
             }
             NoteKind::AlreadyTerminating => "already being deleted with this policy",
+            NoteKind::AppliedUnseen => {
+                "may be made again: by its labels or annotations, Argo CD or Flux applies it, from an object that was not \
+                 found here"
+            }
             NoteKind::DoubtedPath => {
                 "not changed: its owner's API path does not exist, which does not prove that the owner is missing \
                  (--trust-missing-apis treats the owner as missing, as the collector does)"

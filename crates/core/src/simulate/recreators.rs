@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{
-    Fact, Object, ObjectId, Presence, Resource,
+    Fact, Object, ObjectId, Presence, Resource, Symbol,
     effects::{Inventory, Policy, PolicyFacts, application_named},
     facts::{NamespaceFacts, PodFacts},
 };
@@ -105,6 +105,32 @@ pub(crate) struct Recreators<'b, 'a, E> {
     pods: RefCell<FxHashMap<ObjectId, (i64, i64)>>,
     /// See [`Self::first_unready`].
     unready: RefCell<FxHashMap<ObjectId, Option<i64>>>,
+}
+
+impl<'a> SimContext<'a> {
+    /// What Flux applies an object from, by its labels: `None` for what was not read.
+    fn flux_appliers(&self, object: ObjectId) -> impl Iterator<Item = Option<ObjectId>> + '_ {
+        let snapshot = self.snapshot;
+        let kinds = [("kustomize.toolkit.fluxcd.io", "Kustomization"), ("helm.toolkit.fluxcd.io", "HelmRelease")];
+        kinds.into_iter().filter_map(move |(group, kind)| {
+            let label = |key: &str| snapshot.label(object, &format!("{group}/{key}"));
+            let (name, namespace) = (label("name")?, label("namespace")?);
+            let resource = snapshot.resources.by_group_kind(group, kind);
+            Some(resource.and_then(|resource| snapshot.look_up_named(resource, namespace, name).object()))
+        })
+    }
+
+    /// Whether Argo CD or Flux applies an object, by what it says, and what it is applied from was not read.
+    pub(crate) fn is_applied_unseen(&self, object: ObjectId) -> bool {
+        let snapshot = self.snapshot;
+        let tracked_by = snapshot.object(object).tracked_by;
+        let is_its = |application: &ObjectId| snapshot.object(*application).name == tracked_by;
+        let is_seen = || {
+            let applications = snapshot.resources.by_group_kind("argoproj.io", "Application");
+            applications.is_some_and(|all| self.of_resource(all).iter().any(is_its))
+        };
+        tracked_by != Symbol::EMPTY && !is_seen() || self.flux_appliers(object).any(|by| by.is_none())
+    }
 }
 
 impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
@@ -231,16 +257,7 @@ impl<'b, 'a, E: Ending> Recreators<'b, 'a, E> {
             let is_named = |id: &&ObjectId| names.contains(snapshot.text(self.object(**id).name));
             found.extend(self.context.of_resource(applications).iter().filter(is_named));
         }
-        for (group, kind) in
-            [("kustomize.toolkit.fluxcd.io", "Kustomization"), ("helm.toolkit.fluxcd.io", "HelmRelease")]
-        {
-            let label = |key: &str| snapshot.label(object, &format!("{group}/{key}"));
-            if let (Some(name), Some(namespace), Some(resource)) =
-                (label("name"), label("namespace"), of_kind(group, kind))
-            {
-                found.extend(snapshot.look_up_named(resource, namespace, name).object());
-            }
-        }
+        found.extend(self.context.flux_appliers(object).flatten());
         let namespace = self.object(object).namespace;
         if let Some(apps) = of_kind("kappctrl.k14s.io", "App").filter(|_| snapshot.label(object, KAPP).is_some()) {
             found.extend(self.context.of_resource(apps));

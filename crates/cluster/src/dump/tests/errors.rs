@@ -61,6 +61,16 @@ fn objects_without_required_fields_are_named() {
         error(&list(&pod(r#""name":"a","namespace":"x""#))),
         format!("dump, item 2: Pod/a -n x has no uid{uid}")
     );
+    let cut = r#""name":"a","namespace":"x","deletionTimestamp":"2026-03-01T08:00:00Z""#;
+    let below = |uid: &str| {
+        let owner = format!(r#"[{{"apiVersion":"v1","kind":"Pod","name":"a","uid":"{uid}"}}]"#);
+        pod(&format!(r#""name":"{uid}","namespace":"x","uid":"of-{uid}","ownerReferences":{owner}"#))
+    };
+    assert_eq!(
+        error(&list(&[pod(cut), below("1"), below("2")].join(","))),
+        format!("dump, item 2: Pod/a -n x has no uid{uid}"),
+        "which of both is it?"
+    );
     assert_eq!(error(&list(&pod(r#""uid":"1""#))), "dump, item 2: this Pod has no metadata.name");
     assert_eq!(error(&list(r#"{"metadata":{"name":"a"}}"#)), format!("dump, item 2: the object a has no kind{dump}"));
     assert_eq!(error(&list(r#"{"kind":"Pod"}"#)), format!("dump, item 2: this Pod has no apiVersion{dump}"));

@@ -11,7 +11,6 @@ mod waits;
 
 use std::{cell::OnceCell, collections::BTreeMap};
 
-use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -135,18 +134,17 @@ pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> E
     Explained { explanations, wanted }
 }
 
-/// Adds to explanations what the cluster removes by itself, as of `now` in Unix seconds. Of a live cluster, only what a
-/// look-up confirms counts as gone.
+/// Adds to explanations what the cluster removes by itself, as of `now` in Unix seconds: them, or an owner with them. Of
+/// a live cluster, only what a look-up confirms counts as gone.
 pub fn foresee(snapshot: &Snapshot, explanations: &mut [Explanation], now: i64) {
     let forecast = reclaim::forecast(snapshot, &reclaim::Settings::default(), now);
     let is_gone = |coordinate| snapshot.is_dump() || snapshot.was_looked_up(coordinate);
     let is_confirmed = |removal: &Removal| reclaim::absence(snapshot, removal).is_none_or(is_gone);
-    let removals: FxHashMap<ObjectId, &Removal> =
-        forecast.removals.iter().map(|removal| (removal.object, removal)).collect();
-    for explanation in explanations {
-        let lives = !snapshot.object(explanation.object).terminating();
-        let removal = removals.get(&explanation.object).filter(|removal| lives && is_confirmed(removal));
-        explanation.removal = removal.map(|removal| (*removal).clone());
+    for explanation in explanations.iter_mut().filter(|it| !snapshot.object(it.object).terminating()) {
+        let object = explanation.object;
+        let confirmed = || forecast.removals.iter().filter(|removal| is_confirmed(removal));
+        let own = confirmed().find(|removal| removal.object == object);
+        explanation.removal = own.or_else(|| confirmed().find(|removal| removal.takes.contains(&object))).cloned();
     }
 }
 

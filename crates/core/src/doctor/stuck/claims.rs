@@ -8,13 +8,14 @@ use crate::{
     doctor::{
         Code, Finding, Remedy, Step,
         case::{Case, FindingsBuilder, sorted},
+        commands::one_after_another,
     },
     model::{
         ObjectId,
         effects::{EffectKind, Severity},
     },
     plan::effects_of,
-    simulate::State,
+    simulate::{State, controllers::PROVISIONER},
 };
 
 use super::concern::{Concern, since};
@@ -91,17 +92,41 @@ pub(super) fn gather_volumes(case: &Case<'_>, concern: &Concern, findings: &mut 
     let volumes = case.stage.built_in.volumes.map_or(&[][..], |volumes| case.stage.of_resource(volumes));
     for id in volumes.iter().copied().filter(|id| concern.includes(*id) && !snapshot.object(*id).terminating()) {
         let Some(volume) = snapshot.facts.volume(id).filter(|volume| volume.is_being_deleted()) else { continue };
-        let Some(said) = snapshot.facts.why_not_deleted(id) else { continue };
-        let (phase, words) = (volume.phase.as_deref().unwrap_or_default(), &said.words);
-        let consequence = "That is tried again and again: once it succeeds, the volume is gone with all its data.";
-        let keep = commands.keep_volumes([id]);
-        let look = Step::Look.by("see its events", commands.about("describe", id));
+        let (node, said) = (case.stage.lost_node(id), snapshot.facts.why_not_deleted(id));
+        let (said, phase) = (said.map(|said| said.words), volume.phase.as_deref().unwrap_or_default());
+        let gone = node.as_ref().map(|node| format!("{node}, which its data is on, is gone"));
+        let words = gone.into_iter().chain(said).collect::<Vec<_>>().join("; ");
+        if words.is_empty() {
+            continue;
+        }
+        // The provisioner of a CSI driver deletes only what is Released (R9.35).
+        let given_up = (phase == "Failed" && volume.csi.is_some()).then_some("its data stays in the storage system");
+        let (consequence, remedies) = match node.as_ref().map(|_| "its data was there").or(given_up) {
+            Some(data) => {
+                let (sure, why) = match &node {
+                    Some(node) => (format!("if {node} is gone for good, "), "without that Node"),
+                    None => (String::new(), "of a volume that is Failed"),
+                };
+                let held = snapshot.strings.find(PROVISIONER).map(|held| commands.remove_finalizers(id, &[held]));
+                let steps = commands.delete(&[id], "background", &[]).into_iter().chain(held.into_iter().flatten());
+                let delete = Step::GiveUp.by(format!("{sure}delete the volume: {data}"), one_after_another(steps));
+                (format!("Nobody deletes the data {why}: the volume stays."), vec![delete.deciding(true)])
+            }
+            None => (
+                "That is tried again and again: once it succeeds, the volume is gone with all its data.".to_owned(),
+                commands
+                    .keep_volumes([id])
+                    .into_iter()
+                    .chain([Step::Look.by("see its events", commands.about("describe", id))])
+                    .collect(),
+            ),
+        };
         findings.findings.push(Finding {
             message: format!(
                 "{phase}: its claim is gone, and its data can't be deleted (reclaim policy Delete): {words}."
             ),
-            consequence: consequence.to_owned(),
-            remedies: keep.into_iter().chain([look]).collect(),
+            consequence,
+            remedies,
             objects: vec![id],
             ..Finding::of(Code::DeletionInProgress, format!("volume {words}"))
         });

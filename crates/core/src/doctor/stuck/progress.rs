@@ -14,6 +14,7 @@ use crate::{
     model::{
         ObjectId, Presence, ResourceId, Symbol,
         effects::{Severity, protected_for},
+        facts::VolumeFacts,
     },
     simulate::{
         BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Kubelet, LATE, Projection, SimContext, State,
@@ -134,6 +135,11 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let bound = objects.iter().map(|id| bound_to(case, *id)).collect::<Option<Vec<_>>>();
     let bound = bound.and_then(|claims| claims.first().copied());
     let claim = bound.filter(|_| progress.waits_for.is_empty());
+    let is_lost = |id: &&ObjectId| {
+        let facts = snapshot.facts.volume(**id);
+        facts.is_some_and(|facts| facts.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE))
+    };
+    let lost: Vec<ObjectId> = objects.iter().filter(|_| bound.is_some()).filter(is_lost).copied().collect();
     if let Some((namespace, name, is_read)) = claim {
         let unread = match is_read {
             true => "",
@@ -236,6 +242,18 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
                 _ => "see whether that claim exists, and which pods use it (\"Used By\")",
             };
             let claim = Step::Look.by(exists, bound.and_then(describe));
+            let is_definition = Some(snapshot.object(first).resource) == case.stage.built_in.definitions;
+            let left = match is_definition {
+                true => Step::Look.by(
+                    "see which custom resources are left; then explain one of them",
+                    [case.kubectl.verb("get").args([snapshot.name(first), "--all-namespaces"])],
+                ),
+                false => Step::Look.by("see what its conditions say is left in it", case.commands().get(first)),
+            };
+            let is_unseen = is_long && progress.waits_for.is_empty() && said.is_empty();
+            let left = Some(left).filter(|_| is_unseen && (is_definition || snapshot.is_namespace(first)));
+            let keep_data = lost.iter().copied();
+            let keep_data = case.commands().keep_volumes(keep_data);
             // R1.21: this takes the finalizer away.
             let deep = waiting_in_the_foreground(case, &objects);
             let again = case.commands().delete(&deep, "background", &[]).into_iter();
@@ -250,7 +268,8 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             let keep = objects.iter().filter_map(|id| case.commands().keep_outside(*id));
             let what = "keep what its controller deletes with it: the finalizer then goes without that";
             let keep = Step::GiveUp.by(what, keep).deciding(true);
-            start.chain(node).chain([delete, users, claim, again, try_it, sooner, keep]).collect()
+            let first = keep_data.into_iter().chain(start).chain(node);
+            first.chain([delete, users, claim]).chain(left).chain([again, try_it, sooner, keep]).collect()
         },
         consequence: match state {
             _ if let Some((seconds, end)) = grace => format!(
@@ -266,10 +285,13 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
                      {hangs}."
                 )
             }
-            State::Waiting | State::Unknown if bound.is_some() => match objects.len() {
-                1 => "It goes once that claim is gone.".to_owned(),
-                _ => "They go once their claims are gone.".to_owned(),
-            },
+            State::Waiting | State::Unknown if bound.is_some() => {
+                let with = if lost.is_empty() { "" } else { ", with all data (reclaim policy Delete)" };
+                match objects.len() {
+                    1 => format!("It goes once that claim is gone{with}. Nobody can take a delete back."),
+                    _ => format!("They go once their claims are gone{with}. Nobody can take a delete back."),
+                }
+            }
             State::Waiting if waits_in_turn => {
                 let them = case.names(progress.waits_for, Some(first));
                 let wait = if progress.waits_for.len() == 1 { "waits" } else { "wait" };

@@ -423,7 +423,11 @@ impl Facts {
                 return account.into_iter().chain(facts.requires.iter().cloned()).collect();
             }
             Some(Fact::Claim(facts)) => facts.class.clone().map(Required::StorageClass),
-            Some(Fact::Volume(facts)) => facts.csi.as_ref().map(|csi| Required::CsiDriver(csi.handle.driver.clone())),
+            Some(Fact::Volume(facts)) => {
+                let Some(csi) = &facts.csi else { return Cow::default() };
+                let secrets = csi.secrets.iter().cloned().map(Required::VolumeSecret);
+                return std::iter::once(Required::CsiDriver(csi.handle.driver.clone())).chain(secrets).collect();
+            }
             Some(Fact::Binding(facts)) if facts.cluster => Some(Required::ClusterRole(facts.role.clone())),
             Some(Fact::Binding(facts)) => Some(Required::Role(facts.role.clone())),
             _ => None,

@@ -635,7 +635,10 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}").into()),
         claim_uid: object.text(&["spec", "claimRef", "uid"]).filter(|uid| !uid.is_empty()).map(Into::into),
         phase: phase.map(Into::into),
-        csi: handle.map(|handle| Box::new(CsiVolume { handle, uses: names_used("", "PersistentVolume", object.0) })),
+        csi: handle.map(|handle| {
+            let secrets = at(object.0, &["spec", "csi"]).map(CsiVolume::secrets_of).unwrap_or_default();
+            Box::new(CsiVolume { handle, uses: names_used("", "PersistentVolume", object.0), secrets })
+        }),
         failure: failure.map(|said| in_one_line(&said)).filter(|said| !said.is_empty()).map(Into::into),
         deleted_by: VolumeDeleter::of(
             object.annotation(VolumeDeleter::PROVISIONED_BY),
@@ -653,16 +656,12 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
 /// The Nodes that the node affinity of a volume demands.
 fn nodes_of(volume: Whole<'_>) -> Box<[String]> {
     let terms = list(at(volume.0, &["spec", "nodeAffinity", "required", "nodeSelectorTerms"]));
-    let demands = |term, key, name| {
-        let demanded = list(at(term, &[key])).filter(move |it: &&Value| it["key"] == name && it["operator"] == "In");
-        demanded.flat_map(|it| texts(it.get("values")))
+    let demands = |term, place: &'static str| {
+        let names_node =
+            |it: &&Value| it["key"].as_str().is_some_and(VolumeFacts::names_node) && it["operator"] == "In";
+        list(at(term, &[place])).filter(names_node).flat_map(|it| texts(it.get("values")))
     };
-    let both = terms.flat_map(|term| {
-        let by_label = |label| demands(term, "matchExpressions", label);
-        let by_labels = by_label(VolumeFacts::HOST_NAME).chain(by_label(VolumeFacts::TOPOLVM_NODE));
-        by_labels.chain(demands(term, "matchFields", VolumeFacts::NODE_NAME))
-    });
-    both.collect()
+    terms.flat_map(|term| demands(term, "matchExpressions").chain(demands(term, "matchFields"))).collect()
 }
 
 fn definition(object: Whole<'_>) -> DefinitionFacts {

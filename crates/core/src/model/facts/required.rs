@@ -22,6 +22,8 @@ pub enum Required {
     ConfigMap(String),
     /// The Secret with the password of a registry.
     PullSecret(String),
+    /// The Secret with which a volume is attached, mounted or grown.
+    VolumeSecret(String),
     /// The Secret with a certificate.
     Certificate(String),
     /// The Service that requests go to.
@@ -111,7 +113,10 @@ impl Required {
             Required::ServiceAccount(name) => (0, name),
             Required::PriorityClass(name) => (1, name),
             Required::RuntimeClass(name) => (2, name),
-            Required::Secret(name) | Required::PullSecret(name) | Required::Certificate(name) => (3, name),
+            Required::Secret(name)
+            | Required::PullSecret(name)
+            | Required::VolumeSecret(name)
+            | Required::Certificate(name) => (3, name),
             Required::ConfigMap(name) => (4, name),
             Required::Backend(name) | Required::PodNames(name) => (5, name),
             Required::IngressClass(name) => (6, name),

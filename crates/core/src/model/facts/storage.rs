@@ -1,6 +1,9 @@
 //! Facts about stored data: volumes, claims and snapshots.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 sparse! {
@@ -22,7 +25,7 @@ sparse! {
         pub failure?: Option<Box<str>>,
         /// `spec.volumeAttributesClassName`.
         pub attributes_class?: Option<Box<str>>,
-        /// The Nodes that its data is on, by their names or host names: those that `spec.nodeAffinity` demands.
+        /// The Nodes that its data is on, by their names or labels: those that `spec.nodeAffinity` demands.
         pub nodes?: Box<[String]>,
         /// What else says where its data is, or what becomes of it. Few volumes have that.
         pub data?: Option<Box<VolumeData>>,
@@ -37,6 +40,28 @@ pub struct CsiVolume {
     /// What its data is in, and what that keeps (R9.40).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<String>,
+    /// The Secrets with which it is attached, mounted and grown, as `namespace/name`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
+}
+
+impl CsiVolume {
+    const SECRETS: [&'static str; 5] = [
+        "controllerPublishSecretRef",
+        "nodeStageSecretRef",
+        "nodePublishSecretRef",
+        "controllerExpandSecretRef",
+        "nodeExpandSecretRef",
+    ];
+
+    /// The Secrets that `spec.csi` names, each once.
+    pub(super) fn secrets_of(csi: &Value) -> Vec<String> {
+        let named = Self::SECRETS.iter().filter_map(|key| {
+            let secret = csi.get(key)?;
+            Some(format!("{}/{}", secret["namespace"].as_str()?, secret["name"].as_str()?))
+        });
+        named.collect::<BTreeSet<String>>().into_iter().collect()
+    }
 }
 
 /// Where a CSI driver has a volume's data.
@@ -108,12 +133,12 @@ impl StorageClassFacts {
 }
 
 impl VolumeFacts {
-    /// The label that holds a Node's host name.
-    pub(crate) const HOST_NAME: &'static str = "kubernetes.io/hostname";
-    /// The label that TopoLVM gives to a Node: its name (topolvm/topolvm constants.go:TopologyNodeKey).
-    pub(crate) const TOPOLVM_NODE: &'static str = "topology.topolvm.io/node";
-    /// The field by which a node affinity names a Node.
-    pub(crate) const NODE_NAME: &'static str = "metadata.name";
+    /// Whether a label or field of Nodes, as a node affinity names it, is that of one Node: its name, its host name, or
+    /// what a driver of local volumes calls it (`topology.topolvm.io/node`, `openebs.io/nodename`).
+    pub(crate) fn names_node(key: &str) -> bool {
+        let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
+        matches!(name, "metadata.name" | "hostname" | "node" | "nodename" | "nodeid")
+    }
 
     /// `spec.persistentVolumeReclaimPolicy` of volumes that are deleted with their data once their claim is gone.
     pub const DELETE: &'static str = "Delete";

@@ -26,6 +26,9 @@ pub(super) fn notes(context: &SimContext<'_>, plan: &Plan) -> Vec<Note> {
         {
             notes.push(Note { object: *target, kind });
         }
+        if context.is_applied_unseen(*target) {
+            notes.push(Note { object: *target, kind: NoteKind::AppliedUnseen });
+        }
     }
     notes.extend(left_behind(context, plan).into_iter().map(|object| Note { object, kind: NoteKind::LeftBehind }));
     let staying = staying(context, plan).into_iter();

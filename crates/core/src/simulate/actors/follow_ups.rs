@@ -35,11 +35,11 @@ fn without_node(node: &str) -> Arc<FinalizerController> {
 }
 
 impl SimContext<'_> {
-    /// Whether a volume demands a Node, by its name or its host name.
+    /// Whether a volume demands a Node, by its name or one of its labels.
     pub(crate) fn is_on(&self, volume: &VolumeFacts, node: ObjectId) -> bool {
-        let name = self.snapshot.name(node);
-        let host = self.snapshot.label(node, VolumeFacts::HOST_NAME).unwrap_or(name);
-        volume.nodes.iter().any(|demanded| demanded == host || demanded == name)
+        let labels = self.snapshot.object(node).labels.iter().map(|(_, value)| self.snapshot.text(*value));
+        let mut names = labels.chain([self.snapshot.name(node)]);
+        names.any(|name| volume.nodes.iter().any(|demanded| demanded == name))
     }
 
     /// Whether nobody deletes a volume whose reclaim policy is Delete, in this version of Kubernetes (R9.35).
@@ -52,15 +52,15 @@ impl SimContext<'_> {
         }
     }
 
-    /// The Node without which the provisioner of local volumes can't clean a volume, if that is gone: the volume may
-    /// stay Released (R9.35).
+    /// The Node without which a provisioner can't clean a volume that is on that alone, if it is gone: the volume may stay
+    /// Released (R9.35).
     pub(crate) fn lost_node(&self, volume: ObjectId) -> Option<String> {
         let snapshot = self.snapshot;
         let all = self.of_resource(self.built_in.nodes.filter(|nodes| snapshot.covers(*nodes, None))?);
         let facts = snapshot.facts.volume(volume)?;
         let Some(VolumeDeleter::Provisioner(provisioner)) = &facts.deleted_by else { return None };
         let of_static = provisioner.strip_prefix("local-volume-provisioner-");
-        if of_static.is_none() && (&**provisioner != "rancher.io/local-path" || facts.nodes.is_empty()) {
+        if of_static.is_none() && facts.nodes.is_empty() {
             return None;
         }
         let is_its = |node: &ObjectId| {

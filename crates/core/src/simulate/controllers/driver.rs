@@ -8,7 +8,7 @@ use crate::model::{
 };
 
 /// The finalizer of a volume's provisioner.
-pub(super) const PROVISIONER: &str = "external-provisioner.volume.kubernetes.io/finalizer";
+pub(crate) const PROVISIONER: &str = "external-provisioner.volume.kubernetes.io/finalizer";
 
 /// The finalizer of a bucket, whose claim, ConfigMap and Secret have this label, too (kube-object-storage/
 /// lib-bucket-provisioner pkg/provisioner/controller.go).

@@ -33,6 +33,7 @@ use super::{
 
 pub use controller::{Controllers, FinalizerController, Paused};
 use driver::Driver;
+pub(crate) use driver::PROVISIONER;
 pub(crate) use index::ControllerIndex;
 use index::{Asked, Scope};
 pub(crate) use judge::are_all_read;
