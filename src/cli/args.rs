@@ -528,7 +528,7 @@ pub struct ReclaimArgs {
     /// Only what goes within this time, as in kubectl (30s, 5m, 1h)
     #[arg(long, value_name = "TIME")]
     pub within: Option<String>,
-    /// Also list what one might expect to go, and stays
+    /// Also list what stays, though you may expect it to go
     #[arg(long)]
     pub never: bool,
     /// As of this time, such as 2026-01-31T12:00:00Z [default: now; for files: the latest time in them]

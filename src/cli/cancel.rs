@@ -69,9 +69,12 @@ fn confirmed(cancel: &Cancel) -> Result<bool, OperationError> {
     }
     let objects = cancel.objects();
     let names: Vec<String> = objects.iter().map(Identity::placed).collect();
-    let kept = count(cancel.kept(), "dependent", "dependents");
+    let kept = match cancel.kept() {
+        0 => String::new(),
+        kept => format!(", and keep {}", count(kept, "dependent", "dependents")),
+    };
     let preface = header(&cancel.session.snapshot, cancel.session.namespace.as_deref(), &[]);
-    let prompt = format!("Take back the delete of {}, and keep {kept}? [y/N]", names.join(", "));
+    let prompt = format!("Take back the delete of {}{kept}? [y/N]", names.join(", "));
     let question = Question { preface, prompt, ..Question::default() };
     Ok(question.judge(&StdTerminal.ask(&question.preface, &question.prompt)) == Answer::Yes)
 }

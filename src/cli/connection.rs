@@ -13,7 +13,7 @@ use gc_core::command_line::Kubectl;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Connection (as in kubectl)")]
 pub struct ConnectionArgs {
-    /// One namespace (doctor and sweep default to all)
+    /// One namespace (doctor, sweep, snapshot: all)
     // Under the heading of no group, which saves two lines of the short help.
     #[arg(short, long, value_name = "NAMESPACE", global = true, help_heading = None::<&str>)]
     pub namespace: Option<String>,

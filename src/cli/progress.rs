@@ -199,7 +199,7 @@ fn line(work: Work, done: u64, of: u64) -> String {
         (Work::Reading, of) => format!("Reading files: {} of {} MB", megabytes(done), megabytes(of)),
         (Work::Simulating, 0) => format!("Simulating events: {} steps", many(done)),
         (Work::Simulating, of) => format!("Simulating orders of events: {} of at most {} steps", many(done), many(of)),
-        (Work::LookingAgain, _) => "Looking for some seconds whether it lasts".to_owned(),
+        (Work::LookingAgain, _) => "Looking again: does it last?".to_owned(),
         (Work::Archiving, 0) => format!("Archiving: {} objects", many(done)),
         (Work::Restoring, of) => format!("Restoring: {} of {} objects", many(done), many(of)),
         (Work::Archiving, of) => format!("Archiving: {} of {} objects", many(done), many(of)),

@@ -155,7 +155,7 @@ pub(super) fn found(snapshot: &Snapshot, findings: &[Finding]) -> BTreeSet<Strin
     describe.collect()
 }
 
-const AGAIN: &str = "\nLooking again for some seconds, because much passes by itself …\n";
+const AGAIN: &str = "\nLooking again for some seconds: much passes by itself …\n";
 const LASTS: &str = "Looked again: nothing has changed.\n";
 const CHANGED: &str = "Looked again. This has changed, and is so now:\n\n";
 

@@ -316,7 +316,7 @@ fn verdict(view: &DeletionView<'_>) -> (Headline, String) {
         view.followed.map_or(0, |followed| followed.outside.iter().filter(|one| one.gone || one.terminating).count());
     let archived = match (view.archive, unlisted_contents) {
         (None, _) => String::new(),
-        (Some(path), 0) => format!(" All of them are archived in {}.", path.display()),
+        (Some(path), 0) => format!(" Archived in {}.", path.display()),
         (Some(path), _) => {
             let unlisted_contents = count(unlisted_contents, "unplanned object is", "unplanned objects are");
             format!(" The planned objects are archived in {}; {unlisted_contents} not in it.", path.display())
@@ -392,11 +392,7 @@ fn how_it_ended(view: &DeletionView<'_>, followed: &Followed, failed: usize) -> 
         Ended::CalledOff => match view.sweep {
             Some([_, ..]) => (Headline::NotFinished, "stopped ", ". These changes stay; the rest is unchanged."),
             Some([]) => (Headline::NotFinished, "interrupted ", ". These changes stay; the rest is unchanged."),
-            None => (
-                Headline::NotFinished,
-                "interrupted ",
-                ". Deleted objects stay deleted, and the cascade continues in the cluster.",
-            ),
+            None => (Headline::NotFinished, "interrupted ", ". The cascade continues in the cluster."),
         },
     };
     (headline, how.to_owned(), then.to_owned())

@@ -83,9 +83,9 @@ impl Output for ReclaimView<'_> {
             writeln!(out)?;
             let stays = self.stays();
             let summary = match stays.len() {
-                0 => "Nothing stays that one might expect to go.".to_owned(),
+                0 => "Nothing stays that you may expect to go.".to_owned(),
                 number => {
-                    format!("{}, though one might expect otherwise.", count(number, "object stays", "objects stay"))
+                    format!("{}, though you may expect otherwise.", count(number, "object stays", "objects stay"))
                 }
             };
             lines::write_paragraph(Tone::Strong, &summary, options, out)?;
@@ -159,7 +159,7 @@ fn notes(view: &ReclaimView<'_>, wide: bool) -> Sections {
         Heading::Note,
         (without > 0).then(|| {
             let more = count(without, "more object goes", "more objects go");
-            format!("{more} on events that have no time: see them without --within")
+            format!("{more} at a time that is not known: leave out --within to see them")
         }),
     );
     sections.add(

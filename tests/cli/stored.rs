@@ -300,7 +300,7 @@ fn the_finalizer_of_an_unseen_provisioner_may_stay() {
         volume["metadata"]["deletionTimestamp"] = deleted;
         on(&[&[volume, at_ten()], others].concat(), "plan pv/pv1")
     };
-    let why = "◊ DEPENDS  ! DATA LOSS; the volume's provisioner must remove finalizer external-provisioner.volume.\
+    let why = "◊ DEPENDS  ! DATA LOSS; the volume's provisioner must remove external-provisioner.volume.\
                kubernetes.io/finalizer: no evidence: the cluster has no workload, Lease or CSIDriver of disk.acme.io";
     for deleted in [json!(null), json!("2026-03-01T07:00:00Z")] {
         let ran = of(deleted, &[]);

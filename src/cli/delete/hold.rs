@@ -22,7 +22,7 @@ use crate::{
         hold::{HoldOutcome, HoldResult},
         signals::{INTERRUPT, Signals, TERMINATE},
     },
-    render::{header::header, hold::HoldView, output::Format, style::Style},
+    render::{header::place, hold::HoldView, output::Format, style::Style},
 };
 use gc_cluster::{act::Seen, cluster::clock};
 use gc_core::{
@@ -191,7 +191,7 @@ fn wait(delete: &mut Delete, held: &[HeldTarget], begun: Instant, time: Duration
 
 /// Asks what to do; `None`: to wait on.
 fn ask(delete: &Delete, held: &[HeldTarget]) -> Option<Waited> {
-    let preface = header(&delete.session.snapshot, None, &[]);
+    let preface = place(&delete.session.snapshot, None);
     let what = match held {
         [one] => one.identity.placed(),
         many => count(many.len(), "object", "objects"),

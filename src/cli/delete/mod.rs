@@ -24,7 +24,7 @@ use crate::{
     },
     render::{
         deletion::DeletionView,
-        header::header,
+        header::place,
         plan::{PlanView, VerdictJson},
         words::plural,
     },
@@ -504,7 +504,7 @@ const ARCHIVE_OTHERWISE: &str = "A";
 /// The question about a plan. `namespace`: the namespace of the command; `archived`: an archive contains everything
 /// that will be deleted.
 fn question(snapshot: &Snapshot, plan: &Plan, consent: Consent, namespace: Option<&str>, archived: bool) -> Question {
-    let place = header(snapshot, namespace, &[]);
+    let place = place(snapshot, namespace);
     let objects = count(plan.going().len(), "object", "objects");
     let (word, why) = match consent {
         Consent::Yes => (None, String::new()),

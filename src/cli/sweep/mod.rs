@@ -212,7 +212,9 @@ impl SweepConfig {
     /// Invalid arguments, or a combination that can't work on any cluster.
     pub fn read(global: &GlobalArgs, args: &SweepArgs) -> Result<Self, OperationError> {
         if !args.dry_run && !global.source.from.is_empty() {
-            return usage("--from reads files, which cannot be swept: use --dry-run to see what a sweep would do");
+            return usage(
+                "--from and --example read files, which cannot be swept: --dry-run shows what a sweep would do",
+            );
         }
         let resync = time_of("--resync", &args.watching.resync)?.ok_or_else(|| {
             let why = "--resync=0 would never find new resources: give a time as in kubectl (30s, 5m)";

@@ -268,7 +268,7 @@ fn what_was_not_deleted_is_never_called_done() {
 fn an_archive_is_named() {
     let target = [sent("web", Answered::Accepted)];
     let view = DeletionView { sent: &target, archive: Some(Path::new("web.yaml")), ..DeletionView::default() };
-    assert!(shown(&view, &plain(None)).ends_with("All of them are archived in web.yaml.\n"));
+    assert!(shown(&view, &plain(None)).ends_with(" Archived in web.yaml.\n"));
     assert_eq!(view.names().unwrap(), ["deployment.apps/web"]);
 }
 

@@ -17,7 +17,7 @@ use gc_core::{
     plan::{Afterwards, ClaimsOfSet, Kept, Note, NoteKind, Outcome, OutsideEffect, Unlisted, UnlistedContents},
     server::Propagation,
     simulate::{BlockedBy, Cause},
-    wording::{count, each_once, grouped, some_of},
+    wording::{all_of, count, each_once, grouped, some_of},
 };
 
 use super::{NAMED, NAMED_KINDS, PlanView, because::owners_named};
@@ -179,7 +179,7 @@ pub(in crate::render) fn kept_outside(view: &PlanView<'_>, fold: bool) -> Vec<St
 }
 
 fn outside(view: &PlanView<'_>, fold: bool, is_told: impl Fn(&OutsideEffect) -> bool) -> Vec<String> {
-    let later = view.plan.effects_later.iter().map(|effect| (effect, "; later"));
+    let later = view.plan.effects_later.iter().map(|effect| (effect, ", later"));
     let effects = view.plan.effects.iter().map(|effect| (effect, "")).chain(later);
     let effects = effects.filter(|(effect, _)| is_told(effect)).map(|(effect, when)| {
         let resource = view.snapshot.object(effect.object).resource;
@@ -192,14 +192,14 @@ fn outside(view: &PlanView<'_>, fold: bool, is_told: impl Fn(&OutsideEffect) -> 
     let describe = groups.iter().take(shown).map(|((resource, _, message, when), group)| match group.as_slice() {
         [one] => {
             let related = if one.related.is_empty() { "" } else { ": " };
-            format!("{}: {message}{when}{related}{}", view.name_in_plan(one.object), view.some(&one.related))
+            format!("{}{when}: {message}{related}{}", view.name_in_plan(one.object), view.some(&one.related))
         }
         many => {
             let kinds = plural(view.snapshot.resources.get(*resource), many.len());
             let mut names: Vec<String> = many.iter().map(|effect| bare(view, effect.object)).collect();
             names.sort_unstable();
             let named = some_of(names, NAMED);
-            format!("{} {kinds} ({named}), each: {message}{when}", many.len())
+            format!("{} {kinds} ({named}), each{when}: {message}", many.len())
         }
     });
     let more = (rest > 0).then(|| format!("… and {} more (--all, or -o json)", count(rest, "effect", "effects")));
@@ -266,7 +266,7 @@ pub(super) fn afterwards(view: &PlanView<'_>) -> Vec<String> {
             after => {
                 let these = match objects.as_slice() {
                     few if few.len() <= NAMED => {
-                        few.iter().map(|object| view.name(*object)).collect::<Vec<_>>().join(" and ")
+                        all_of(&few.iter().map(|object| view.name(*object)).collect::<Vec<_>>(), "and")
                     }
                     many => view.by_some_kinds(many.iter().copied(), NAMED_KINDS),
                 };

@@ -100,8 +100,11 @@ impl<'a> BlastRadius<'a> {
 
     /// What the rows are.
     fn heading(&self) -> String {
-        let roots = if self.total == 1 { "the only root".to_owned() } else { format!("each of {} roots", self.total) };
-        format!("Result of deleting {roots} (policy {})", self.propagation.name().to_lowercase())
+        let policy = match self.propagation {
+            Propagation::Background => String::new(),
+            other => format!(" (policy {})", other.name().to_lowercase()),
+        };
+        format!("{} alone{policy}", count(self.total, "root, deleted", "roots, each deleted"))
     }
 
     /// What the picture shows.
@@ -145,7 +148,7 @@ impl<'a> BlastRadius<'a> {
                 line.remark(Tone::Warning, &count(number, one, many));
             }
         }
-        if !row.certain {
+        if !row.certain && row.verdict != VerdictResult::Unsure {
             line.remark(Tone::Warning, "not certain");
         }
         line

@@ -22,7 +22,7 @@ use super::{PlanView, because::owners_named, effects};
 pub(super) type Remarks = Vec<Toned>;
 
 /// How the remark on a pod begins that its kubelet ends.
-const GRACE: &str = "after its grace period";
+const GRACE: &str = "grace period";
 /// How the doubt about a volume ends that goes with its claim.
 const PROVISIONER: &str = "its provisioner must run";
 /// At most this many blockers are named.
@@ -235,7 +235,7 @@ fn grace(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
     let on_a_node = facts.node.is_some() && !facts.finished();
     let seconds = view.plan.request.grace.or(facts.grace).filter(|seconds| on_a_node && *seconds > 0)?;
     let ended_by_kubelet = !matches!(outcome.because, Some(Cause::Kubelet));
-    ended_by_kubelet.then(|| format!("{GRACE}, {seconds}s"))
+    ended_by_kubelet.then(|| format!("{GRACE} {seconds}s"))
 }
 
 /// Why an object is deleted although its owner exists: its reference doesn't match the owner, which surprises users.

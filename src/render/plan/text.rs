@@ -389,8 +389,11 @@ pub(super) fn in_short(summary: Summary) -> String {
         (summary.recreated, "comes back", "come back"),
     ];
     let more = more.into_iter().filter(|(number, ..)| *number > 0);
-    let more = more.map(|(number, one, many)| format!(", {}", count(number, one, many)));
-    format!("{} deleted{}", thousands(summary.deleted), more.collect::<String>())
+    let mut parts: Vec<String> = more.map(|(number, one, many)| count(number, one, many)).collect();
+    if summary.deleted > 0 || parts.is_empty() {
+        parts.insert(0, format!("{} deleted", thousands(summary.deleted)));
+    }
+    parts.join(", ")
 }
 
 /// A fact names at most this many kinds.

@@ -135,7 +135,7 @@ fn a_sweep_that_is_no_dry_run() {
         (&["--dry-run", "-l", "a=b"][..], "-l needs a TYPE, as in: deployments -l …"),
         (&["--dry-run", "-n", "nowhere"], "no namespace \"nowhere\" in the dump, which contains elsewhere, shop"),
         (&["--dry-run", "pod/nobody", "-n", "shop"], "pods \"nobody\" not found in namespace \"shop\""),
-        (&[], "--from reads files, which cannot be swept: use --dry-run to see what a sweep would do"),
+        (&[], "--from and --example read files, which cannot be swept: --dry-run shows what a sweep would do"),
     ] {
         assert_eq!(describe(&on_shop(&[&["sweep"], args].concat())), error, "{args:?}");
     }

@@ -81,7 +81,7 @@ pub fn a_controller_is_judged_by_its_workload() {
     // It runs.
     assert_eq!(state(&cluster, &app, "guestbook"), is("waiting", true, 0));
     let text = cluster.gc(&["plan", "application/guestbook", "-n", &apps]);
-    assert!(text.stdout.contains("Argo CD must remove finalizer"), "{}", text.stdout);
+    assert!(text.stdout.contains("Argo CD must remove "), "{}", text.stdout);
 
     // It goes with the namespace, before the application beside it.
     let namespace = format!("namespace/{home}");
@@ -147,7 +147,7 @@ pub fn a_controller_is_judged_by_its_workload() {
     let found = examine(&cluster, &["-n", &apps]);
     let finding = found.one("deletion-in-progress", "slow");
     assert_eq!((&finding["severity"], found.code), (&json!("Note"), Some(0)), "{finding:#}");
-    assert!(words(finding, "message").contains("Argo CD must remove finalizer"), "{finding:#}");
+    assert!(words(finding, "message").contains("Argo CD must remove "), "{finding:#}");
     let text = cluster.gc(&["doctor", "-n", &apps]);
     assert!(!text.stdout.contains("No problems found"), "{}", text.stdout);
     let fail = cluster.gc(&["doctor", "-n", &apps, "--fail-on=warning"]);

@@ -128,7 +128,7 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
         words(finding, "message").ends_with(&format!("; Service/silent -n {place} has no endpoint that is ready."))
     );
     assert!(
-        words(finding, "consequence").ends_with("it deletes 1 existing object. Decide about that first."),
+        words(finding, "consequence").ends_with("it deletes 1 existing object. Decide first whether you want that."),
         "{finding:#}"
     );
     mends(cluster, &[], "webhook-unreachable", "silent");

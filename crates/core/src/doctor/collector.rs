@@ -162,8 +162,8 @@ fn fires(case: &Case<'_>, some_refused: bool) -> String {
     let staying = sweep::how_many_stay(projection, going.iter().copied());
     let shows = match going.len() {
         0 => return String::new(),
-        1 => "a dry run of sweep shows it",
-        _ => "a dry run of sweep shows them",
+        1 => "kubectl gc sweep --dry-run shows it",
+        _ => "kubectl gc sweep --dry-run shows them",
     };
     let (are, stay) = match going.len() - staying {
         0 => (
@@ -177,7 +177,7 @@ fn fires(case: &Case<'_>, some_refused: bool) -> String {
         gone => (count(gone, "existing object is deleted", "existing objects are deleted"), sweep::stay(staying)),
     };
     let lost = Losses::of(case, going).told(case, true);
-    format!(" {are} as soon as the collector works again{stay}; {shows}.{lost} Decide about that first.")
+    format!(" Once it works again, {are}{stay}; {shows}.{lost} Decide first whether you want that.")
 }
 
 fn consequence(case: &Case<'_>, works: bool, some_refused: bool) -> String {
@@ -186,8 +186,8 @@ fn consequence(case: &Case<'_>, works: bool, some_refused: bool) -> String {
         format!("The collector retries, after pauses of up to 17 minutes, until its writes are accepted.{fires}")
     } else {
         format!(
-            "If the collector is not running, nothing is collected and foreground deletes never finish. If it \
-             is running, it is waiting for its next retry, or has lost track of these (see {}).{fires}",
+            "If the collector does not run, nothing is collected, and foreground deletes never finish. If it runs, it \
+             waits for its next retry, or has lost track of these (see {}).{fires}",
             Rule::R3_22.url()
         )
     }

@@ -607,7 +607,8 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
     let references = reference(references_at_fault(faults));
     let one = objects.len() == 1;
     let keep = if one { "keep the object" } else { "keep the objects" };
-    let invalid = faults.iter().map(|fault| invalid_places(fault).len()).sum();
+    let invalid: usize = faults.iter().map(|fault| invalid_places(fault).len()).sum();
+    let that = if invalid == 1 { "that" } else { "those" };
     // What goes with its namespace in any case can't be kept.
     let is_kept = !objects.iter().all(|id| case.stage.leaving_namespace_of(*id).is_some());
     let drops = is_kept.then(|| each(&|fault| commands.drop_references(fault.holder, &invalid_places(fault))));
@@ -615,7 +616,7 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
     let asked = deleted_by(case, code, &faults[0]).is_some_and(RecordedDelete::takes_dependents);
     let (dropping, letting_go) = if asked { (Step::GiveUp, Step::Heal) } else { (Step::Heal, Step::GiveUp) };
     let drop = dropping
-        .by(format!("{keep} and remove the invalid owner {}", reference(invalid)), drops.unwrap_or_default())
+        .by(format!("{keep}: remove {that} owner {}", reference(invalid)), drops.unwrap_or_default())
         .deciding(becomes == HolderOutcome::Gone);
     let delete = if one { "delete it, as the collector would" } else { "delete them, as the collector would" };
     let let_go = letting_go.by(delete, commands.delete(&objects, "background", &[])).deciding(true);

@@ -434,7 +434,7 @@ fn finding(case: &Case<'_>, cause: &str, group: &Group<'_, '_>, certainty: Certa
     if fires > 0 {
         let those = count(fires, "existing object", "existing objects");
         let once = pick("Once the webhook answers or is removed", "Once the webhooks answer or are removed");
-        then.push(format!("{once}, it deletes {those}. Decide about that first."));
+        then.push(format!("{once}, it deletes {those}. Decide first whether you want that."));
     }
     if !content.is_empty() {
         let is_emptied = |id: &&ObjectId| {

@@ -89,7 +89,7 @@ impl BlockedBy {
                 let add_on = || add_on(self.name(snapshot), &resource.group, &resource.kind).map(|it| it.name);
                 let controller = self.controller(snapshot, object).or_else(add_on).filter(|_| state != State::Stuck);
                 let remark = match controller {
-                    Some(controller) => format!("{controller} must remove finalizer {}", self.name(snapshot)),
+                    Some(controller) => format!("{controller} must remove {}", self.name(snapshot)),
                     None => format!("finalizer {}", self.name(snapshot)),
                 };
                 let says = says_why(snapshot, object, finalizer).unwrap_or_default();
@@ -185,7 +185,7 @@ impl BlockedBy {
             BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN | Symbol::DEFINITION) => return None,
             BlockedBy::SpecFinalizers => return None,
             BlockedBy::Finalizer(_) if self.is_hold(snapshot) => {
-                Clause::Other("somebody lets the delete go, which kubectl gc delete --hold holds".to_owned())
+                Clause::Other("somebody lets it go or takes it back (kubectl gc delete --hold holds it)".to_owned())
             }
             BlockedBy::Finalizer(_)
                 if let Some(paused) = controllers.get(object, self).and_then(|it| it.paused.as_ref()) =>

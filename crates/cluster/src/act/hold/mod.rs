@@ -55,7 +55,7 @@ pub enum HoldFailure {
     #[error("{0}; everything is still there: run this again once it does")]
     Waited(&'static str),
     /// It stays Terminating because of these finalizers.
-    #[error("it is still there, because of its finalizers {0}: run this again once they are gone")]
+    #[error("it is still Terminating: run this again once it is gone (finalizers left: {0})")]
     Stays(String),
 }
 

@@ -129,8 +129,7 @@ impl Attention {
             }
             Attention::Retried => "It retries, after pauses of up to 17 minutes.",
             Attention::OnChange => {
-                "The collector processes it again only when an owner is deleted, starts waiting for its \
-                 dependents, or when its owner references change."
+                "The collector looks at it again only when an owner is deleted, or its owner references change."
             }
             Attention::Never => "The collector ignores it.",
             Attention::Unknown => "It is not known whether the collector does anything.",

@@ -166,16 +166,16 @@ impl SideEffects<'_, '_> {
             claims.extend(of_list.collect::<Vec<_>>());
             if claims.is_empty() && !listed.is_empty() {
                 let message =
-                    format!("what {controllers} of {finalizers} {do_it} is not known: it may delete what it lists");
+                    format!("it is not known what {controllers} of {finalizers} {do_it}: it may delete what it lists");
                 return self.add_unread(object, EffectKind::ObjectsDeleted, message, listed);
             }
             if claims.is_empty() {
-                let message = format!("what {controllers} of {finalizers} {do_it} is not known");
+                let message = format!("it is not known what {controllers} of {finalizers} {do_it}");
                 return self.add(object, EffectKind::Unknown, message);
             }
             let names: Vec<String> = claims.iter().map(|claim| snapshot.short_name(*claim)).collect();
             let message = format!(
-                "what {controllers} of {finalizers} {do_it} is not known: it may delete {}, with all data",
+                "it is not known what {controllers} of {finalizers} {do_it}: it may delete {}, with all data",
                 some_of(&names, NAMED)
             );
             let index = &self.context.fact_index;
