@@ -269,7 +269,7 @@ pub struct GateArgs {
     /// Refuse with exit code 2 if more objects than this would be deleted, not counting events
     #[arg(long, help_heading = "Gates", value_name = "N", value_parser = whole_number)]
     pub max: Option<usize>,
-    /// Refuse with exit code 2 for this verdict or a worse one [plan: depends; delete: none]
+    /// Refuse with exit code 2 for this verdict or one that stands before it [plan: depends; delete: none]
     #[arg(long, help_heading = "Gates", value_name = "VERDICT", value_parser = choice(VERDICTS))]
     pub fail_on: Option<Worst<VerdictResult>>,
 }

@@ -1,20 +1,20 @@
 //! Reports on standard error how a cascade proceeds: one changing line on a terminal, plain lines elsewhere.
 
 use std::{
-    io::{IsTerminal as _, Write as _},
+    io::IsTerminal as _,
     time::{Duration, Instant},
 };
 
 use indicatif::ProgressBar;
 
-use crate::render::{account::polled, deletion::why, escape::visible};
+use crate::render::{account::polled, deletion::why};
 use gc_cluster::act::FollowEvent;
 use gc_core::{
     plan::tracker::{Blocker, Progress},
     wording::{count, duration, thousands},
 };
 
-use super::progress::spinner;
+use super::{progress::spinner, report::say};
 
 /// The shortest interval between two lines if stderr is not a terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
@@ -66,8 +66,7 @@ impl FollowReporter {
 
     fn line(&mut self, text: &str) {
         self.last_line = Some(Instant::now());
-        // Ignore errors: stderr may be closed.
-        let tell = || drop(writeln!(std::io::stderr(), "{}", visible(text)));
+        let tell = || say(text);
         match &self.bar {
             Some(bar) => bar.suspend(tell),
             None => tell(),

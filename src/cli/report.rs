@@ -159,7 +159,7 @@ fn archive(path: &str, header: &Header) -> String {
 
 /// An error as text: control characters are escaped, and only errors that have several lines keep their line breaks.
 pub(super) fn describe_error(error: &OperationError) -> String {
-    let text = error.to_string();
+    let text = without_number(&error.to_string());
     match error {
         OperationError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
             missing.iter().map(|one| visible(&one.to_string()).into_owned()).collect::<Vec<_>>().join("\n")
@@ -181,6 +181,13 @@ pub(super) fn describe_error(error: &OperationError) -> String {
         | OperationError::MayLack { .. } => text.split('\n').map(visible).collect::<Vec<_>>().join("\n"),
         _ => visible(&text).into_owned(),
     }
+}
+
+/// The text without ` (os error 2)`: the words before it say the same.
+fn without_number(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.split_once(')').map_or(part, |(_, rest)| rest))
 }
 
 /// The height of the terminal on standard output in lines; `None` if it is no terminal, or doesn't tell.

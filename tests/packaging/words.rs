@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use walkdir::WalkDir;
 
 /// Words that stood for something that has another name now.
-const OLD: [&str; 37] = [
+const OLD: [&str; 44] = [
     "exists, and it has no owner.",
     "survives with changed",
     "survive with changed",
@@ -45,6 +45,14 @@ const OLD: [&str; 37] = [
     ", and an unknown number",
     "\"UNKNOWN",
     "controller unknown",
+    // What must be read twice.
+    "Result of deleting",
+    "must remove finalizer",
+    "and remove the invalid owner",
+    "unblock the parent",
+    "Decide about that first",
+    "All of them are archived",
+    "lets the delete go, which",
 ];
 
 /// Pages that say what was once, or what other programs print.

@@ -354,9 +354,7 @@ fn stuck(case: &Case<'_>, id: ObjectId, said: &str) -> Finding {
     let hidden = snapshot.unread_instances(id).map(|why| format!("; {why}")).unwrap_or_default();
     Finding {
         message: format!("Terminating{}. {said}{hidden}.", since(case, &[id])),
-        consequence: "The CRD and its instances stay until what the API server says is mended. Then all of them are \
-                      deleted, because the CRD is being deleted."
-            .to_owned(),
+        consequence: "The CRD and its instances stay until that is mended; then all of them are deleted.".to_owned(),
         objects: vec![id],
         remedies: match case.commands().serve(id).filter(|_| snapshot.unread_instances(id).is_some()) {
             Some(serve) => vec![Step::Heal.by("serve its instances, so that they can be read and freed", Some(serve))],

@@ -113,10 +113,10 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
         _ => format!("The collector fails on {them}, retries forever, and never deletes {them}."),
     };
     let waiting = waiting_in_the_foreground(case, &related);
-    let parents = if waiting.len() == 1 { "parent" } else { "parents" };
+    let owners = if waiting.len() == 1 { "owner" } else { "owners" };
     let release = Step::GiveUp
         .by(
-            format!("keep {them}, and unblock the {parents}: delete the {parents} again with --cascade=background"),
+            format!("keep {them}, and unblock the {owners}: delete the {owners} again with --cascade=background"),
             case.commands().delete(&waiting, "background", &[]),
         )
         .deciding(true);

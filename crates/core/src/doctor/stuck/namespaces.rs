@@ -327,7 +327,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
          were in it. If it stays for longer, that controller makes no progress."
             .to_owned()
     } else if case.stage.said_to_fail(id) {
-        "It stays until what the API server says is mended.".to_owned()
+        "It stays until that is mended.".to_owned()
     } else if let Some(refused) = refused(case, id) {
         format!("It stays as long as the API server refuses to {refused}.")
     } else if said.iter().any(|condition| condition.kind == "NamespaceFinalizersRemaining") {
