@@ -493,6 +493,7 @@ fn content(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec
     let all = explanation.content.iter().map(|kind| kind.count).sum();
     vec![match all {
         0 => "it contains nothing that was read".to_owned().into(),
+        1 => format!("it contains {kinds}").into(),
         all => format!("it contains {}: {kinds}", count(all, "object", "objects")).into(),
     }]
 }

@@ -260,7 +260,7 @@ pub(super) fn in_the_end(view: &ExplainView<'_>, object: ObjectId, later: &Later
     (goes, sentences)
 }
 
-const NOBODY_RUNS: &str = "no controller manager is known to run: see Note";
+const NOBODY_RUNS: &str = "no controller manager is known to run";
 
 /// Whether a finding says that nobody is there who should work on the object.
 fn is_stopped(explanation: &Explanation) -> bool {
