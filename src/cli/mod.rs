@@ -126,7 +126,8 @@ fn usage(error: &clap::Error) -> Exit {
     let no_arguments = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     let asked_for = no_arguments || matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if !asked_for {
-        complain(error.render().to_string().trim_end());
+        // What is indented is not wrapped.
+        complain(error.render().to_string().replace("\n  [", "\n[").trim_end());
         return Exit::Failed;
     }
     // clap itself would print the help to stderr.
