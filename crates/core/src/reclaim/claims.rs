@@ -50,7 +50,7 @@ pub(super) fn find(scene: &Scene<'_>, found: &mut Found) {
 fn protected(scene: &Scene<'_>, id: ObjectId, found: &mut Found) {
     let users = scene.pods_with_claim(id);
     let when = if users.is_empty() { When::Now } else { When::after(scene, users.to_vec()) };
-    let why = format!("it is deleted, and {PROTECTION} holds it while a pod uses it");
+    let why = format!("it is Terminating, and {PROTECTION} holds it while a pod uses it");
     found.goes(id, Reason::new(Rule::R12_11, "persistentvolumeclaim-protection-controller", when, why));
 }
 

@@ -133,6 +133,6 @@ fn terminating(scene: &Scene<'_>, id: ObjectId, found: &mut Found) {
         None if is_bound => When::once("it is no longer Bound"),
         None => When::Now,
     };
-    let why = format!("it is deleted, and {PROTECTION} holds it while it is Bound");
+    let why = format!("it is Terminating, and {PROTECTION} holds it while it is Bound");
     found.goes(id, Reason::new(Rule::R12_11, "persistentvolume-protection-controller", when, why));
 }
