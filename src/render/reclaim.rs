@@ -257,7 +257,7 @@ pub(super) fn why(snapshot: &Snapshot, removal: &Removal) -> String {
     let reason = removal.reason();
     let mut why = reason.why.clone();
     if let When::Once { event, .. } = &reason.when {
-        why.push_str(&format!("; it goes once {event}"));
+        why.push_str(&format!("; due once {event}"));
     }
     for held in &removal.held {
         why.push_str(&format!("; the finalizer {} then holds it", held.finalizer));

@@ -55,7 +55,7 @@ pub enum HoldFailure {
     #[error("{0}; everything is still there: run this again once it does")]
     Waited(&'static str),
     /// It stays Terminating because of these finalizers.
-    #[error("it is still Terminating: run this again once it is gone (finalizers left: {0})")]
+    #[error("it is still Terminating; run this again once it is gone (finalizers left: {0})")]
     Stays(String),
 }
 
