@@ -125,7 +125,7 @@ fn told_by(probe: Result<Probe, ProbeError>) -> ProbeOutcome {
     match probe {
         Ok(Probe::Collected { after }) => {
             let note =
-                format!("A collector is running: it processed a test object within {:.1} s.", after.as_secs_f64());
+                format!("A collector is running: it processed a test object within {:.1}s.", after.as_secs_f64());
             ProbeOutcome { probed: Some(Probed::Works), note: Some(note), failed: false }
         }
         Ok(Probe::NotCollected { waited, .. }) => {
