@@ -189,7 +189,7 @@ fn an_owner_that_goes_takes_its_dependents_unless_it_is_deleted_again() {
         &ran,
         &[
             "STUCK: CephCluster/ceph is Terminating until CephBlockPool/pool is deleted",
-            "; it doesn't wait for them",
+            "; the collector doesn't wait for them",
             "kubectl delete cephclusters.ceph.rook.io/ceph -n storage --cascade=orphan",
         ],
     );
@@ -397,7 +397,7 @@ fn what_belongs_to_an_object_may_be_missing_from_a_dump() {
     let web = named("apps/v1", "Deployment", "web", json!({"spec": {"replicas": 1}}));
     let path = write(folder.path(), "web.json", &web.to_string());
     let ran = gc(&["plan", "-A", "--from", &path]);
-    assert!(ran.out.contains("1 deleted; not certain") && ran.err.contains("Not in the dump"), "{ran}");
+    assert!(ran.out.contains("? unsure  1 deleted\n") && ran.err.contains("Not in the dump"), "{ran}");
 }
 
 /// Shapes in which people have dumps: read, or refused with what to do.

@@ -516,7 +516,7 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation, detail: Detail)
         _ if detail == Detail::Fine => Some(format!("dependents: {kinds}")),
         // It is not deleted in the foreground, and goes without them.
         _ if explanation.terminating && !dependents.waits => {
-            Some(format!("dependents: {kinds}; it doesn't wait for them"))
+            Some(format!("dependents: {kinds}; the collector doesn't wait for them"))
         }
         0 if dependents.waits => Some(format!("dependents: {kinds}; none blocks it")),
         1 if dependents.waits && is_one => Some(format!("dependent: {blocking}, which blocks it now")),

@@ -804,14 +804,25 @@ fn ask_first(view: &PlanView<'_>) -> Option<Remedy> {
         return Some(Step::First.by("see first why kube-controller-manager does not do its work", [see]));
     }
     let is_unsure = view.verdict().result == VerdictResult::Unsure;
+    let live = matches!(view.snapshot.origin, Origin::Cluster { .. });
     if is_unsure && view.snapshot.is_dump() && Incomplete::of(view.snapshot, view.plan).matters() {
         let whole = view.kubectl.plugin("snapshot").args(["-o", WHOLE_DUMP]);
         let what = "make a whole dump, and plan with it (if this one is whole, with --assume-complete)";
         return Some(Step::First.by(what, [whole]));
     }
+    let mut hidden = Incomplete::gaps_in_the_way(view.snapshot, view.plan);
+    hidden.retain(|gap| gap.reason.kind() == GapKind::Forbidden);
+    if is_unsure && !hidden.is_empty() {
+        let hidden: Vec<String> = each_once(&hidden).into_iter().map(|gap| gap.resource).collect();
+        let what = format!("get the right to read {}, and plan again", named(&hidden));
+        let role = command_about(view, "plan", &view.plan.request.targets).filter(|_| live);
+        return Some(match role.map(|plan| plan.arg("--print-role")) {
+            Some(role) => Step::First.by(format!("{what}. What that needs"), [role]),
+            None => say(Step::First, what),
+        });
+    }
     let is_asked = |assumption: &Assumption| matches!(assumption, Assumption::Admission { .. });
     let is_open = is_unsure && view.plan.assumptions.iter().any(is_asked);
-    let live = matches!(view.snapshot.origin, Origin::Cluster { .. });
     let command = command_about(view, "delete", &view.plan.request.targets).filter(|_| is_open && live);
     let what = "see whether webhooks and policies allow it; nothing is changed";
     command.map(|command| Step::Look.by(what, [command.arg("--dry-run=server")]))

@@ -185,7 +185,7 @@ impl BlockedBy {
             BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN | Symbol::DEFINITION) => return None,
             BlockedBy::SpecFinalizers => return None,
             BlockedBy::Finalizer(_) if self.is_hold(snapshot) => {
-                Clause::Other("somebody lets go or takes back what kubectl gc delete --hold holds".to_owned())
+                Clause::Other("somebody ends the hold or takes the delete back".to_owned())
             }
             BlockedBy::Finalizer(_)
                 if let Some(paused) = controllers.get(object, self).and_then(|it| it.paused.as_ref()) =>

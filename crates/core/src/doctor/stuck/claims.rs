@@ -108,7 +108,8 @@ pub(super) fn gather_volumes(case: &Case<'_>, concern: &Concern, findings: &mut 
                     None => (String::new(), "of a volume that is Failed"),
                 };
                 let held = snapshot.strings.find(PROVISIONER).map(|held| commands.remove_finalizers(id, &[held]));
-                let steps = commands.delete(&[id], "background", &[]).into_iter().chain(held.into_iter().flatten());
+                let delete = commands.delete(&[id], "background", &[]);
+                let steps = held.into_iter().flatten().chain(delete);
                 let delete = Step::GiveUp.by(format!("{sure}delete the volume: {data}"), one_after_another(steps));
                 (format!("Nobody deletes the data {why}: the volume stays."), vec![delete.deciding(true)])
             }
