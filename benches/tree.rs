@@ -4,7 +4,7 @@ use std::{io::Write, time::Instant};
 
 use gc_cluster::dump;
 use gc_core::{graph::OwnerGraph, tree::Tree};
-use kubectl_gc::render::{tree::TreeView, tree_document::Document};
+use kubectl_gc::render::tree::{Document, TreeView};
 
 fn main() {
     let sizes: Vec<u32> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();

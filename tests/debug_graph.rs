@@ -7,7 +7,7 @@ use gc_core::{
     model::Snapshot,
     tree::{DebugGraph, Tree},
 };
-use kubectl_gc::render::tree_document::collector_dot;
+use kubectl_gc::render::tree::collector_dot;
 
 fn recorded() -> (Snapshot, OwnerGraph) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/debug-graph/objects.json");

@@ -12,7 +12,7 @@ use crate::{
     render::{
         account::{AccountOptions, document, summary, text},
         output::Format,
-        style::Style,
+        states::Style,
     },
 };
 use gc_core::{
@@ -22,7 +22,7 @@ use gc_core::{
 
 use super::{
     args::{GlobalArgs, PrintArgs, WatchArgs},
-    connection::time_of,
+    config::time_of,
     output::apply,
     report::{self, Exit, Report, heading, print_data, say, terminal_width},
 };

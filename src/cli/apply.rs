@@ -85,13 +85,9 @@ fn check_namespaces(
     let is_elsewhere =
         |object: &&ManifestObject| !object.namespace.is_empty() && object.namespace != explicit && namespaced(object);
     match objects.iter().find(is_elsewhere) {
-        Some(object) => Err(TargetError::OtherNamespace {
-            place: object.place.clone(),
-            name: object.name.clone(),
-            own: object.namespace.clone(),
-            explicit: explicit.to_owned(),
+        Some(object) => {
+            Err(TargetError::other_namespace(&object.place, &object.name, &object.namespace, explicit).into())
         }
-        .into()),
         None => Ok(()),
     }
 }

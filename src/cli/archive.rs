@@ -8,7 +8,7 @@ use crate::{
         archive::{Archived, Archiving, archive, of_content},
         targets::TargetArgs,
     },
-    render::archive::ArchiveView,
+    render::restore::ArchiveView,
 };
 use gc_cluster::archive::header_of;
 use gc_core::{
@@ -18,7 +18,7 @@ use gc_core::{
 
 use super::{
     args::{ArchiveArgs, GlobalArgs},
-    connection::ConnectionArgs,
+    config::ConnectionArgs,
     output::Printer,
     report::{Report, heading},
 };

@@ -6,23 +6,24 @@ use clap::{Args, ValueEnum, ValueHint, builder::NonEmptyStringValueParser};
 
 use crate::{
     operations::{
-        OperationError, hold::CancelConfig, predict::NamedGates, restore::RestoreRequest, targets::TargetArgs,
-        unread::AllowIncomplete, usage,
+        OperationError, hold::CancelConfig, restore::RestoreRequest, targets::TargetArgs, unread::AllowIncomplete,
+        usage,
     },
     render::{document::TemplateOptions, output::Format},
 };
 use gc_cluster::{act::Mode, bounded::parse_size};
 use gc_core::{
     model::effects::Severity,
-    plan::{EffectClass, VerdictResult},
+    plan::{EffectClass, Gates, VerdictResult},
     server::Propagation,
     simulate::Assume,
 };
 
 use super::{
-    connection::ConnectionArgs,
-    formats::formats,
-    values::{ASSUMPTIONS, EFFECTS, POLICIES, SEVERITIES, SHELLS, ShellArg, VERDICTS, allow_incomplete, choice},
+    config::ConnectionArgs,
+    values::{
+        ASSUMPTIONS, EFFECTS, POLICIES, SEVERITIES, SHELLS, ShellArg, VERDICTS, allow_incomplete, choice, formats,
+    },
     verbosity::Warnings,
 };
 
@@ -85,7 +86,7 @@ pub struct SourceArgs {
 pub struct PrintArgs {
     /// Output format
     // Which ones there are depends on the command.
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(&[]))]
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(Vec::new()))]
     pub output: Option<Format>,
     /// Print neither the titles of columns nor the first line of a text
     #[arg(long, help_heading = "Output", hide_short_help = true)]
@@ -299,8 +300,8 @@ impl GateArgs {
     }
 
     /// The gates, whose types are not resolved yet.
-    pub fn named(&self) -> NamedGates {
-        NamedGates {
+    pub fn named(&self) -> Gates<String> {
+        Gates {
             deny: self.deny.clone(),
             deny_effects: self.deny_effect.clone(),
             max: self.max,

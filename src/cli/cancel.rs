@@ -6,7 +6,7 @@ use crate::{
         approve::{Answer, Question, Terminal as _},
         hold::{Cancel, CancelConfig, HoldOutcome, HoldResult, HoldSecret},
     },
-    render::{header::header, hold::HoldView},
+    render::{hold::HoldView, output::header},
 };
 use gc_core::{command_line::Kubectl, model::Identity, wording::count};
 

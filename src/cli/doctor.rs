@@ -7,14 +7,13 @@ use crate::{
         Opening, OperationError, ReadScope, Session,
         evidence::read_evidence,
         examine::{Examination, ExaminationScope, limit},
-        predict::{NamedGates, PlanOptions, PlanResult, predict},
+        predict::{PlanOptions, PlanResult, predict},
         signals::SystemClock,
         usage,
     },
     render::{
         doctor::{CodesView, DoctorView, IfDeleted, looked_at},
-        header::header,
-        output::Format,
+        output::{Format, header},
         plan::{PlanView, VerdictJson},
     },
     tui::Start,
@@ -24,6 +23,7 @@ use gc_core::{
     doctor::{Code, Diagnosis, Finding, Probed},
     graph::OwnerGraph,
     model::{Gap, ObjectId, Snapshot, nearest::nearest, type_names::did_you_mean},
+    plan::Gates,
     server::Propagation,
     simulate::{Assume, Request},
 };
@@ -144,7 +144,7 @@ fn if_deleted(global: &GlobalArgs, args: &DoctorArgs, session: &mut Session) -> 
     if targets.is_empty() {
         return None;
     }
-    let asked = PlanOptions::of(&session.snapshot.resources, &[], &NamedGates::default()).ok()?;
+    let asked = PlanOptions::of(&session.snapshot.resources, &[], &Gates::default()).ok()?;
     let request = Request::delete(targets, Propagation::Background);
     // A target that can't be deleted, such as the namespace default, is no problem of the target.
     let PlanResult { plan, instead, .. } = predict(session, &request, Assume::Known, &asked).ok()?;

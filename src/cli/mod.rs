@@ -4,19 +4,14 @@ mod account;
 mod apply;
 mod archive;
 pub mod args;
-mod arguments;
 mod cancel;
 pub mod commands;
 pub mod completion;
 mod config;
-mod connection;
 mod delete;
 mod doctor;
 pub mod examples;
 mod explain;
-mod follow;
-mod formats;
-mod open;
 mod output;
 mod plan;
 mod progress;
@@ -58,7 +53,7 @@ pub fn run() -> Exit {
     let done = opens.and_then(|opens| {
         let report = dispatch(&cli)?;
         Ok(match opens {
-            Some(file) => open::show(report, file.as_deref()),
+            Some(file) => output::show(report, file.as_deref()),
             None => report,
         })
     });

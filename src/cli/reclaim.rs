@@ -14,7 +14,7 @@ use gc_core::{
 
 use super::{
     args::{GlobalArgs, ReclaimArgs},
-    connection::time_of,
+    config::time_of,
     output::Printer,
     report::{Report, heading},
 };

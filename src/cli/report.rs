@@ -17,7 +17,7 @@ use crate::{
     },
     render::{
         escape::visible,
-        header::{describe_gaps, header},
+        output::{describe_gaps, header},
         words::wrapped,
     },
 };

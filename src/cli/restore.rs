@@ -14,7 +14,7 @@ use crate::{
         archive::EVENTS_STAY,
         restore::{Restore, RestoreRequest, to_write},
     },
-    render::{escape::visible, restore::RestoreView, style::Style},
+    render::{escape::visible, restore::RestoreView, states::Style},
 };
 use gc_cluster::{
     act::Mode,
@@ -63,7 +63,7 @@ pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, Ope
 /// An archive that was changed or cut off.
 pub(super) fn objects(archive: &Archive) -> Result<Vec<Archived>, OperationError> {
     let objects: Vec<Value> = archive.objects()?.collect::<Result<_, ArchiveError>>()?;
-    Archived::all(objects).map_err(|malformed| OperationError::Malformed(malformed.to_string()))
+    Archived::all(objects).map_err(|malformed| OperationError::Unusable(malformed.to_string()))
 }
 
 /// What the arguments ask for.

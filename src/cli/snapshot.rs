@@ -94,7 +94,10 @@ fn check(path: &Path, force: bool) -> Result<bool, OperationError> {
         }
         _ if path.exists() && !force => match StdTerminal.can_ask() {
             true => Ok(confirm(format!("{} exists. Replace it? [y/N]", path.display()))),
-            false => Err(OperationError::Exists(path.display().to_string())),
+            false => {
+                let exists = format!("{} exists: use --force to replace it", path.display());
+                Err(OperationError::Unusable(exists))
+            }
         },
         _ => Ok(true),
     }

@@ -11,7 +11,7 @@ use crate::{
         usage,
     },
     render::{
-        header::describe_statuses,
+        output::describe_statuses,
         tree::{LabelColumns, TreeView},
     },
     tui::Start,

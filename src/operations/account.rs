@@ -20,7 +20,10 @@ use gc_core::{
     model::{FOREGROUND_FINALIZER, Gap, Identity, Mapping, ORPHAN_FINALIZER, Resource, Resources, ServerVersion},
 };
 
-use super::{ClusterConfig, Discovered, OperationError, ReadScope, TargetConfig, live::Cluster, session::Session};
+use super::{
+    ClusterConfig, Discovered, OperationError, ReadScope, TargetConfig, live::Cluster, open::no_namespace,
+    session::Session,
+};
 
 /// How long to wait for the first lists; then the account begins without the missing ones.
 const FIRST_LISTS: Duration = Duration::from_secs(30);
@@ -158,7 +161,7 @@ impl Observation {
 fn require_namespace(cluster: &Cluster, resources: &Resources, namespace: &str) -> Result<(), OperationError> {
     let Some(id) = resources.by_group_kind("", "Namespace") else { return Ok(()) };
     let found = cluster.runtime.block_on(cluster.connection.find(resources.get(id), "", namespace, ""));
-    if found == Ok(None) { Err(OperationError::NamespaceNotFound(namespace.to_owned())) } else { Ok(()) }
+    if found == Ok(None) { no_namespace(namespace) } else { Ok(()) }
 }
 
 /// The milliseconds since 1970.

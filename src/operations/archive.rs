@@ -76,7 +76,10 @@ pub fn archive(
 /// anything has changed.
 fn recheck(session: &mut LiveSession, plan: &Plan, gone: &[ObjectId], path: &str) -> Result<bool, OperationError> {
     if let Some(target) = plan.request.targets.iter().find(|target| gone.contains(target)) {
-        return Err(OperationError::Moved { object: placed(&session.snapshot, *target), path: path.to_owned() });
+        let object = placed(&session.snapshot, *target);
+        return Err(OperationError::Unusable(format!(
+            "{object} was deleted or replaced since the cluster was read: nothing was written to {path}; run this again"
+        )));
     }
     let snapshot = &session.snapshot;
     let uids: Vec<_> = plan.request.targets.iter().map(|target| snapshot.object(*target).uid).collect();
@@ -213,7 +216,8 @@ impl Archiving {
         if here.server == resumed.server && targets.iter().all(named) {
             return Ok(());
         }
-        Err(OperationError::OtherArchive(self.path.clone()))
+        let why = "nothing was deleted: it is an archive of other objects; give --archive another name";
+        Err(OperationError::Unusable(format!("{}: {why}", self.shown())))
     }
 
     /// Archives objects that will be deleted and are not in it yet, and saves. Returns whether there were any.

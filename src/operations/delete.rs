@@ -15,7 +15,7 @@ use gc_core::{
     command_line::Kubectl,
     hold::{Held, HoldRecord, MOST, NotHeld, counted_pods, meanwhile, why_not},
     model::{HOLD, Identity, ObjectEvent, ObjectId, Presence, ResourceId, Resources, Snapshot, UNCANCELLED},
-    plan::{Afterwards, Consent, Plan, PlanTracker},
+    plan::{Afterwards, Consent, Gates, Plan, PlanTracker},
     server::Propagation,
     simulate::{Assume, Request},
 };
@@ -28,7 +28,7 @@ use super::{
     examine::Named,
     hold::{HoldOutcome, HoldResult, dependents, record},
     live::interrupted,
-    predict::{NamedGates, PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
+    predict::{PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
     signals::Clock,
     unread::AllowIncomplete,
 };
@@ -41,7 +41,7 @@ pub struct DeleteConfig {
     pub assume: Assume,
     /// The values of `--keep`, as typed.
     pub keep: Vec<String>,
-    pub gates: NamedGates,
+    pub gates: Gates<String>,
     /// Write nothing to the cluster, nor to an archive.
     pub dry_run: bool,
     /// The archive to write before anything is deleted.

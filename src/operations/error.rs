@@ -1,7 +1,5 @@
 //! All errors of commands.
 
-use std::path::PathBuf;
-
 use gc_cluster::{
     act::{HoldFailure, KeepError},
     archive::ArchiveError,
@@ -28,19 +26,13 @@ pub enum OperationError {
     Usage(String),
     #[error(transparent)]
     Connect(Box<ConnectError>),
-    /// The server doesn't have the required version.
+    /// What can't be worked on: a server of another version, a namespace or file that isn't there or is in the way.
     #[error("{0}")]
-    Version(String),
+    Unusable(String),
     #[error(transparent)]
     Dump(Box<DumpError>),
     #[error(transparent)]
     Target(Box<TargetError>),
-    /// The requested namespace is not in the dump.
-    #[error("no namespace {namespace:?} in the dump, which contains {}", .known.join(", "))]
-    NamespaceNotInDump { namespace: String, known: Vec<String> },
-    /// The requested namespace is not in the cluster.
-    #[error("there is no namespace {0:?} in the cluster")]
-    NamespaceNotFound(String),
     /// The API server refuses this delete to every user.
     #[error("the API server refuses to delete {object}: {why}")]
     Refused { object: String, why: &'static str },
@@ -90,24 +82,12 @@ pub enum OperationError {
     /// Another object has the name of a target.
     #[error("nothing was deleted: {object} was replaced by another object with the same name")]
     Replaced { object: String },
-    /// A target was deleted or replaced while it was archived.
-    #[error(
-        "{object} was deleted or replaced since the cluster was read: nothing was written to {path}; run this \
-         again"
-    )]
-    Moved { object: String, path: String },
     /// There is a question, but no terminal.
     #[error("nothing was changed: there is no terminal for the question; use --yes to skip the question")]
     NoTerminal,
     /// An archive could not be written or used.
     #[error(transparent)]
     Archive(Box<ArchiveError>),
-    /// The existing archive contains other objects.
-    #[error("{}: nothing was deleted: it is an archive of other objects; give --archive another name", .0.display())]
-    OtherArchive(PathBuf),
-    /// An archive's objects can't be restored.
-    #[error("{0}")]
-    Malformed(String),
     /// Objects to be deleted can't be archived.
     #[error("{}", not_archived(path, failures))]
     NotArchived { path: String, failures: Vec<(String, String)> },
@@ -116,8 +96,6 @@ pub enum OperationError {
     MayLack { path: String, unread: Box<Unread> },
     #[error("{path}: cannot be written: {source}")]
     Unwritable { path: String, source: std::io::Error },
-    #[error("{0} exists: use --force to replace it")]
-    Exists(String),
     /// The output could not be printed.
     #[error("cannot show what would happen: {0}")]
     Print(std::io::Error),

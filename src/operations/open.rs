@@ -381,7 +381,7 @@ impl Cluster {
         }
         if config.match_server_version {
             let matched = runtime.block_on(connection.require_version_of_kubectl());
-            matched.map_err(|why| OperationError::Version(format!("--match-server-version: {why}")))?;
+            matched.map_err(|why| OperationError::Unusable(format!("--match-server-version: {why}")))?;
         }
         Ok(Cluster { runtime, connection, watches: None })
     }
@@ -429,7 +429,12 @@ fn require_live_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), Op
             .any(|(_, object)| object.resource == resource && snapshot.text(object.name) == namespace),
         _ => false,
     };
-    if absent { Err(OperationError::NamespaceNotFound(namespace.to_owned())) } else { Ok(()) }
+    if absent { no_namespace(namespace) } else { Ok(()) }
+}
+
+/// Fails because a namespace is not in the cluster.
+pub(super) fn no_namespace<T>(namespace: &str) -> Result<T, OperationError> {
+    Err(OperationError::Unusable(format!("there is no namespace {namespace:?} in the cluster")))
 }
 
 /// Fails if the dump has neither this namespace nor anything in it, and no list failed that may contain some of it.
@@ -449,8 +454,6 @@ fn require_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), Operati
     if known.contains(namespace) || snapshot.lists.iter().any(may_hide) {
         return Ok(());
     }
-    Err(OperationError::NamespaceNotInDump {
-        namespace: namespace.to_owned(),
-        known: known.into_iter().map(str::to_owned).collect(),
-    })
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    Err(OperationError::Unusable(format!("no namespace {namespace:?} in the dump, which contains {known}")))
 }

@@ -8,8 +8,8 @@ use gc_core::{
     graph::OwnerGraph,
     model::{Gap, ObjectId, Resources, Snapshot},
     plan::{
-        self, EffectClass, GateViolation, Gates, Incomplete, KeepPlan, Kept, Plan, Radius, Summary, Unkeepable,
-        UnlistedContents, VerdictResult, because, explore, gate_violations, keep, plan, unlisted_contents,
+        self, GateViolation, Gates, Incomplete, KeepPlan, Kept, Plan, Radius, Summary, Unkeepable, UnlistedContents,
+        because, explore, gate_violations, keep, plan, unlisted_contents,
     },
     progress::{self, Work},
     server::Propagation,
@@ -24,19 +24,6 @@ use super::{
     targets::{KeepQuery, KeepTargets, TargetError},
     unread::AllowIncomplete,
 };
-
-/// The gates of a delete, whose types are not resolved yet.
-#[derive(Clone, Debug, Default)]
-pub struct NamedGates {
-    /// The values of `--deny`.
-    pub deny: Vec<String>,
-    /// The values of `--deny-effect`.
-    pub deny_effects: Vec<EffectClass>,
-    /// `--max`
-    pub max: Option<usize>,
-    /// `--fail-on`
-    pub fail_on: Option<VerdictResult>,
-}
 
 /// Options of a delete other than its targets and policy. Types are resolved before anything is read.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +43,7 @@ impl PlanOptions {
     ///
     /// # Errors
     /// A type that isn't served, and invalid values.
-    pub fn of(resources: &Resources, keep: &[String], gates: &NamedGates) -> Result<Self, OperationError> {
+    pub fn of(resources: &Resources, keep: &[String], gates: &Gates<String>) -> Result<Self, OperationError> {
         let keep =
             keep.iter().map(|text| KeepQuery::parse(text, resources)).collect::<Result<Vec<_>, TargetError>>()?;
         let mut deny = Vec::new();
@@ -67,7 +54,7 @@ impl PlanOptions {
                 }
             }
         }
-        let NamedGates { max, fail_on, .. } = *gates;
+        let Gates { max, fail_on, .. } = *gates;
         let gates = Gates { deny, deny_effects: gates.deny_effects.clone(), max, fail_on };
         Ok(PlanOptions { keep, gates, heed_obstacles: true, allowed: AllowIncomplete::Nothing, every_policy: false })
     }

@@ -52,7 +52,7 @@ impl Restore {
         let mut options = request.resolve(&archived, &resources)?;
         options.archived_at.clone_from(&header.time);
         options.targets.extend(header.targets.iter().map(|target| target.uid.clone()));
-        let plan = RestorePlan::of(archived, &options).map_err(|why| OperationError::Malformed(why.to_string()))?;
+        let plan = RestorePlan::of(archived, &options).map_err(|why| OperationError::Unusable(why.to_string()))?;
         Ok(Restore { cluster, resources, gaps, plan })
     }
 

@@ -21,7 +21,7 @@ use gc_core::{
 use super::{
     document::json_line,
     escape::visible,
-    style::{Style, Tone},
+    states::{Style, Tone},
     words::wrapped,
 };
 

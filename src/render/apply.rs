@@ -25,8 +25,7 @@ use super::{
     output::{Output, TextOptions},
     plan::{PlanView, kept_outside, lost, obstacles, perhaps_lost},
     sections::{Heading, Said, Sections, first_of},
-    states::Fate as Shown,
-    style::{Tone, Toned},
+    states::{Fate as Shown, Tone, Toned},
     table::{Column, Table},
     words::{count_kinds, full_name, kinds_of},
 };

@@ -33,8 +33,7 @@ use super::{
     picture::{Fate, Picture, PictureOptions, Row, Verdict, View, folded, of_identity, row_of, section},
     plan::VerdictJson,
     sections::{Heading, Said, Sections, more_lines},
-    states::Headline,
-    style::Tone,
+    states::{Headline, Tone},
     words::full_name,
 };
 

@@ -10,8 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{
     escape::visible,
-    states::Fate,
-    style::{Style, TextOptions, Tone, Toned},
+    states::{Fate, Style, TextOptions, Tone, Toned},
     table, words,
 };
 

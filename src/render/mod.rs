@@ -2,12 +2,10 @@
 
 pub mod account;
 pub mod apply;
-pub mod archive;
 pub mod deletion;
 pub mod doctor;
 pub mod document;
 pub mod explain;
-pub mod header;
 pub mod hold;
 mod lines;
 pub(crate) mod outline;
@@ -21,12 +19,10 @@ mod resources_tests;
 pub mod restore;
 mod sections;
 pub mod states;
-pub mod style;
 pub mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod tree;
-pub mod tree_document;
 #[cfg(test)]
 mod tree_document_tests;
 #[cfg(test)]

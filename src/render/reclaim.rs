@@ -15,7 +15,7 @@ use super::{
     lines,
     output::{Output, TextOptions},
     sections::{Heading, Sections},
-    style::Tone,
+    states::Tone,
     table::{Column, Table},
     words::full_names,
 };

@@ -17,7 +17,7 @@ use super::{
     document::Head,
     escape::visible,
     output::{Output, TextOptions},
-    style::{Style, Tone},
+    states::{Style, Tone},
     table::{Column, Table},
 };
 

@@ -11,7 +11,7 @@ use super::{
     escape::visible,
     lines::{self, Line},
     picture::{Section, section},
-    style::{TextOptions, Tone},
+    states::{TextOptions, Tone},
     words::set,
 };
 

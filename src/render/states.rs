@@ -1,10 +1,13 @@
 //! The states of objects and findings: each has one symbol, one word, one tone and colours, the same in all texts and
-//! pictures.
+//! pictures. Colours are by meaning, or none: the caller decides, and nothing here looks at a terminal.
 
+use owo_colors::OwoColorize;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use super::style::{Tone, Toned};
+use gc_core::tree::Health;
+
+use super::document::TemplateOptions;
 
 /// What becomes of an object, or how grave a finding is: what needs attention most comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, VariantArray)]
@@ -51,13 +54,12 @@ pub(super) struct Look {
     pub colours: [&'static str; 2],
 }
 
-/// The border of a box: a state shows without colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Border {
-    Plain,
-    Thick,
-    Dashed,
-    Dotted,
+/// The border of a box, as each picture writes it: a state shows without colour.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Border {
+    pub svg: &'static str,
+    pub mermaid: &'static str,
+    pub dot: &'static str,
 }
 
 impl Fate {
@@ -88,12 +90,16 @@ impl Fate {
     }
 
     pub(super) const fn border(self) -> Border {
-        match self {
-            Self::Stuck | Self::Error => Border::Thick,
-            Self::Later => Border::Dashed,
-            Self::Missing | Self::Note | Self::Untouched => Border::Dotted,
-            Self::Depends | Self::Waits | Self::Unsure | Self::Warning | Self::Deleted | Self::Kept => Border::Plain,
-        }
+        let (svg, mermaid, dot) = match self {
+            Self::Stuck | Self::Error => (" stroke-width=\"2.5\"", ",stroke-width:3px", "filled,bold"),
+            Self::Later => (" stroke-dasharray=\"5 3\"", ",stroke-dasharray:6 3", "filled,dashed"),
+            Self::Missing | Self::Note | Self::Untouched => {
+                (" stroke-dasharray=\"1.5 2\"", ",stroke-dasharray:2 2", "filled,dotted")
+            }
+            Self::Kept => ("", "", "filled,rounded"),
+            Self::Depends | Self::Waits | Self::Unsure | Self::Warning | Self::Deleted => ("", "", "filled"),
+        };
+        Border { svg, mermaid, dot }
     }
 
     /// What a legend says of it: `■ STUCK: Terminating, …`.
@@ -242,6 +248,88 @@ impl Headline {
     }
 }
 
+/// What a text means to the reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Plain,
+    /// Less important text.
+    Quiet,
+    /// Text to see first: headings, verdicts.
+    Strong,
+    /// As it should be.
+    Good,
+    /// What follows later.
+    Later,
+    Warning,
+    Error,
+}
+
+/// How an object is: as `kubectl tree` shows it by its conditions.
+impl From<Health> for Tone {
+    fn from(health: Health) -> Self {
+        match health {
+            Health::Good => Tone::Good,
+            Health::NotReady => Tone::Warning,
+            Health::Failing => Tone::Error,
+        }
+    }
+}
+
+/// How tones are shown. The default has no colours.
+#[derive(Clone, Debug, Default)]
+pub struct Style {
+    colours: bool,
+}
+
+impl Style {
+    /// With or without colours.
+    pub fn new(colours: bool) -> Self {
+        Style { colours }
+    }
+
+    /// Whether there are colours.
+    pub fn colours(&self) -> bool {
+        self.colours
+    }
+
+    /// The text in its tone. Pad it first: escape sequences would count as characters.
+    pub fn paint(&self, tone: Tone, text: &str) -> String {
+        let style = owo_colors::Style::new();
+        let style = match tone {
+            // Only the sixteen colours of the terminal's own palette, none of them bright: they are readable on light
+            // and on dark.
+            _ if !self.colours || text.is_empty() => return text.to_owned(),
+            Tone::Plain => return text.to_owned(),
+            Tone::Quiet => style.dimmed(),
+            Tone::Strong => style.bold(),
+            Tone::Good => style.green(),
+            Tone::Later => style.magenta(),
+            Tone::Warning => style.yellow(),
+            Tone::Error => style.red().bold(),
+        };
+        text.style(style).to_string()
+    }
+}
+
+/// A text in one tone.
+pub type Toned = (Tone, String);
+
+/// How to write text.
+#[derive(Clone, Copy, Debug)]
+pub struct TextOptions<'a> {
+    /// The width of the terminal in columns; `None` if the output goes elsewhere, and nothing is cut.
+    pub width: Option<usize>,
+    /// Whether similar objects are folded, and objects without owners and dependents are only counted.
+    pub fold: bool,
+    /// Whether more columns are shown.
+    pub wide: bool,
+    /// How templates are applied, and whether columns have titles.
+    pub templates: TemplateOptions,
+    /// The current time in Unix seconds, for ages.
+    pub now: Option<i64>,
+    pub style: &'a Style,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,6 +378,33 @@ mod tests {
         for mark in MARKS {
             assert!(page.contains(&format!("| {mark} ")), "{mark}");
             assert_eq!(in_ascii(mark).len(), 1, "{mark}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod style_tests {
+    use super::*;
+
+    #[test]
+    fn paints_only_when_told_to() {
+        let tones = [Tone::Plain, Tone::Quiet, Tone::Strong, Tone::Good, Tone::Later, Tone::Warning, Tone::Error];
+        let painted = tones.map(|tone| Style::new(true).paint(tone, "x"));
+        assert_eq!(
+            painted,
+            [
+                "x",
+                "\x1b[2mx\x1b[0m",
+                "\x1b[1mx\x1b[0m",
+                "\x1b[32mx\x1b[0m",
+                "\x1b[35mx\x1b[0m",
+                "\x1b[33mx\x1b[0m",
+                "\x1b[31;1mx\x1b[0m"
+            ]
+        );
+        for tone in tones {
+            assert_eq!(Style::default().paint(tone, "x"), "x");
+            assert_eq!(Style::new(true).paint(tone, ""), "");
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     document::TemplateOptions,
     output::{Output, TextOptions},
-    style::Style,
+    states::Style,
 };
 
 /// Folded text without colours.

@@ -2,8 +2,7 @@ use serde_json::json;
 
 use super::{
     testing::{errors, schema},
-    tree::TreeView,
-    tree_document::Document,
+    tree::{Document, TreeView},
 };
 use gc_core::{
     model::{Gap, ObjectId},

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use proptest::prelude::*;
 
-use super::{tree::TreeView, tree_document::Document};
+use super::tree::{Document, TreeView};
 use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, RawReference, Snapshot},

@@ -8,10 +8,9 @@ use gc_core::{
 
 use super::{
     output::{Output as _, TextOptions},
-    style::Style,
+    states::Style,
     testing::{plain, shown},
-    tree::TreeView,
-    tree_document::collector_dot,
+    tree::{TreeView, collector_dot},
 };
 
 /// As on a day after the objects were created.

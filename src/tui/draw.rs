@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::render::{
     escape::visible,
-    style::{Tone, Toned},
+    states::{Tone, Toned},
     tree::name,
 };
 use gc_core::{
@@ -19,9 +19,8 @@ use gc_core::{
 
 use super::{
     keys,
-    pane::{ListKind, ListPane, Pane, TextKind, TextPane},
+    pane::{Line, ListKind, ListPane, Pane, TextKind, TextPane, wrapped},
     state::{Effect, State},
-    text::{Line, wrapped},
 };
 
 /// The widths of READY, STATUS and AGE.

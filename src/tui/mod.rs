@@ -12,10 +12,8 @@
 mod draw;
 mod keys;
 mod pane;
-mod rows;
 mod scene;
 mod state;
-mod text;
 
 #[cfg(test)]
 mod tests;
@@ -30,9 +28,9 @@ use gc_core::{
 
 pub use draw::{Drawn, draw};
 pub use keys::Key;
+pub use pane::{Line, lines};
 pub use scene::{Scene, find};
 pub use state::{Effect, Start, State};
-pub use text::{Line, lines};
 
 /// What comes from outside: the answers to effects, and what happens by itself.
 #[derive(Debug)]

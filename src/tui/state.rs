@@ -1,8 +1,6 @@
 //! What the screen shows, and what each key and each piece of news makes of it.
 
-mod details;
-mod forest;
-mod panes;
+mod keys;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -18,8 +16,7 @@ use super::{
     draw::Layout,
     keys::Key,
     pane::{Pane, TextKind, TextPane},
-    rows::Rows,
-    scene::Scene,
+    scene::{Rows, Scene},
 };
 
 /// What is open at the beginning.

@@ -2,7 +2,7 @@
 
 use ratatui::{Terminal, backend::TestBackend, buffer::Buffer, layout::Rect};
 
-use crate::{allocations::allocated, render::style::Tone};
+use crate::{allocations::allocated, render::states::Tone};
 use gc_core::{
     model::{Identity, effects::Severity},
     server::Propagation,

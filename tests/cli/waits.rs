@@ -27,7 +27,14 @@ fn what_is_held_is_let_go_or_taken_back() {
     says(&ran, &["waits for Deployment/web, held by kubectl gc delete --hold\n", LET_GO, TAKE_BACK]);
     assert_eq!(ran.out.matches(LET_GO).count(), 1, "{ran}");
     let ran = on(&all, "explain deploy/web -n vault");
-    says(&ran, &["STUCK: Deployment/web stays until somebody ends the hold or takes the delete back", HELD, TAKE_BACK]);
+    says(
+        &ran,
+        &[
+            "STUCK: Deployment/web is Terminating until somebody ends the hold or takes the delete back",
+            HELD,
+            TAKE_BACK,
+        ],
+    );
     says_not(&ran, &["--cascade=orphan"]);
 }
 

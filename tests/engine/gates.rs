@@ -33,10 +33,10 @@ pub fn violated(snapshot: &Snapshot, stage: &SimContext<'_>, plan: &Plan, text: 
 fn tell(snapshot: &Snapshot, gate_violations: &GateViolation) -> String {
     let name = |resource| snapshot.resources.get(resource).full_name();
     let mut describe = match gate_violations.gate {
-        Gate::Deny(resource) => name(resource),
-        Gate::Max(max) => max.to_string(),
-        Gate::DenyEffect(class) => class.name().to_owned(),
-        Gate::FailOn(fail_on) => fail_on.name().to_owned(),
+        Gate::Deny { resource } => name(resource),
+        Gate::Max { max } => max.to_string(),
+        Gate::DenyEffect { effect } => effect.name().to_owned(),
+        Gate::FailOn { result } => result.name().to_owned(),
     };
     gate_violations.objects.iter().for_each(|object| describe += &format!(" {}", snapshot.short_name(*object)));
     if gate_violations.unnamed > 0 {

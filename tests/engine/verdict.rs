@@ -34,8 +34,8 @@ pub fn tell(
     let mut text = format!("{}{sure}: {}", verdict.result.name(), reasons.join(", "));
     for violation in &violations {
         let gate = match violation.gate {
-            gc_core::plan::Gate::DenyEffect(class) => class.name(),
-            gc_core::plan::Gate::FailOn(fail_on) => fail_on.name(),
+            gc_core::plan::Gate::DenyEffect { effect } => effect.name(),
+            gc_core::plan::Gate::FailOn { result } => result.name(),
             other => panic!("{other:?}"),
         };
         let unread: String = violation.unread.iter().map(|gap| format!(" {gap}?")).collect();

@@ -9,9 +9,8 @@ use crate::{
     cli::{
         args::GlobalArgs,
         cancel,
-        follow::FollowReporter,
         output::Printer,
-        progress::{TICK, spinner},
+        progress::{FollowReporter, TICK, spinner},
         report::{Exit, Report, StdTerminal, complain, describe_error, say},
     },
     operations::{
@@ -22,7 +21,11 @@ use crate::{
         hold::{HoldOutcome, HoldResult},
         signals::{INTERRUPT, Signals, TERMINATE},
     },
-    render::{header::place, hold::HoldView, output::Format, style::Style},
+    render::{
+        hold::HoldView,
+        output::{Format, place},
+        states::Style,
+    },
 };
 use gc_cluster::{act::Seen, cluster::clock};
 use gc_core::{

@@ -24,7 +24,7 @@ use crate::{
     },
     render::{
         deletion::DeletionView,
-        header::place,
+        output::place,
         plan::{PlanView, VerdictJson},
         words::plural,
     },
@@ -43,9 +43,9 @@ use super::{
     args::{
         AssumeArgs, ConsentArgs, GateArgs, GlobalArgs, GraceArgs, KeepArgs, OpenArgs, PropagationArgs, grace_period,
     },
-    connection::time_of,
-    follow::FollowReporter,
+    config::time_of,
     output::{Printer, changes, show_before, view_of},
+    progress::FollowReporter,
     report::{Exit, Report, StdTerminal, describe_error, heading},
     values::allow_incomplete,
 };

@@ -23,8 +23,7 @@ use crate::{
     },
     render::{
         deletion::DeletionView,
-        header::header,
-        output::{Output, TextOptions},
+        output::{Output, TextOptions, header},
         picture::{Picture, PictureOptions},
         plan::PlanView,
     },
@@ -43,9 +42,9 @@ use gc_core::{
 
 use super::{
     args::{AssumeArgs, GlobalArgs, OpenArgs, SourceArgs},
-    connection::time_of,
-    follow::FollowReporter,
+    config::time_of,
     output::{Printer, changes, show_before},
+    progress::FollowReporter,
     report::{Exit, Report, StdTerminal, heading},
 };
 

@@ -31,7 +31,7 @@ use super::{
     args::{GlobalArgs, SourceArgs, TuiArgs},
     commands::{Cli, Command},
     delete::{Approved, Asked, DeleteArgs, ask, delete_config},
-    follow::describe,
+    progress::describe,
     report::{self, Exit, Report, describe_error},
     tui::{screen::Screen, worker::Worker},
 };

@@ -18,16 +18,15 @@ use crate::{
         Discovered, LiveSession, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig,
         approve::World,
         examine::{Examination, ExaminationScope, limit},
-        predict::{NamedGates, PlanOptions, PlanResult, predict},
+        predict::{PlanOptions, PlanResult, predict},
         signals::SystemClock,
         targets::TargetArgs,
     },
     render::{
         doctor::DoctorView,
         document::TemplateOptions,
-        header::header,
-        output::{Output, TextOptions},
-        style::Style,
+        output::{Output, TextOptions, header},
+        states::Style,
     },
     tui::{Effect, Finding, Line, News, Planned, Scene, find, lines},
 };
@@ -36,7 +35,7 @@ use gc_core::{
     doctor::Diagnosis,
     graph::{OwnerGraph, unconfirmed_owners},
     model::{Identity, ObjectId, ResourceId, Snapshot, Symbol},
-    plan::Incomplete,
+    plan::{Gates, Incomplete},
     server::Propagation,
     simulate::{Assume, Request},
     tree::{Direction, Query, StatusOf, Tree, TypeFilter},
@@ -279,7 +278,7 @@ impl Worker {
         if found.is_empty() {
             return Ok((lines("Nothing would be deleted: no such object exists any more."), Vec::new()));
         }
-        let options = PlanOptions::of(&session.snapshot.resources, &[], &NamedGates::default())?;
+        let options = PlanOptions::of(&session.snapshot.resources, &[], &Gates::default())?;
         let result = predict(session, &Request::delete(found, propagation), Assume::Known, &options)?;
         let PlanResult { plan, notes, .. } = &result;
         let snapshot = &session.snapshot;

@@ -15,80 +15,15 @@ pub enum TargetError {
     /// No resource has this name.
     #[error(transparent)]
     UnknownType(#[from] UnknownType),
-    /// A manifest's kind is not served.
-    #[error("{place}: no kind {kind:?} is served in {api_version:?}{}", served_as(served))]
-    UnknownKind { place: Place, api_version: String, kind: String, served: Vec<String> },
-    /// Neither a TYPE, nor like one.
-    #[error("the server has no resource type {text:?}; an object is TYPE/NAME, for instance deploy/web")]
-    NoType {
-        /// What was typed, alone.
-        text: String,
-    },
-    /// `TYPE` alone.
-    #[error("{types:?} is not enough: write TYPE/NAME, as in deploy/web, or a TYPE with a NAME, -l SELECTOR or --all")]
-    NoName { types: String },
-    /// `TYPE/NAME` next to `TYPE NAME`.
-    #[error("{with_slash:?} and {without:?} cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME")]
-    Mixed { with_slash: String, without: String },
-    /// A type is empty.
-    #[error("{target:?} lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE")]
-    EmptyType { target: String },
-    /// A name is empty.
-    #[error("{target:?} lacks a name: write TYPE/NAME or TYPE NAME")]
-    EmptyName { target: String },
-    /// `a/b/c`
-    #[error("{target:?} has more than one slash: write TYPE/NAME, the namespace with -n")]
-    TwoSlashes { target: String },
-    /// `a,b/name`
-    #[error("{target:?} has several types before the slash: write TYPE,TYPE NAME")]
-    SeveralTypes { target: String },
-    /// `all/name`
-    #[error(
-        "{category:?} is a category of {types} types: write TYPE/NAME, or choose objects of all types with -l \
-         SELECTOR or --all"
-    )]
-    CategoryWithName { category: String, types: usize },
-    /// A selector or `--all` with names.
-    #[error("{flag} selects among all objects of a type, {name:?} is one object: use one or the other")]
-    NameAndSelector { flag: &'static str, name: String },
-    /// A selector without a type.
-    #[error("{flag} needs a TYPE, as in: deployments {flag} …")]
-    SelectorWithoutType { flag: &'static str },
-    /// A selector with `--all`.
-    #[error("{flag} and --all contradict each other: leave one out")]
-    AllAndSelector { flag: &'static str },
-    /// A selector or `--all` with `-f`.
-    #[error("{flag} cannot be used with -f, which names its objects: leave one out")]
-    ManifestAndSelector { flag: &'static str },
-    /// A target with `-f`.
-    #[error("{target:?} cannot be used with -f, which names its objects: leave one out")]
-    ManifestAndTarget { target: String },
+    /// What was typed names or chooses nothing, or nothing that can be found: why, and what to type instead.
+    #[error("{0}")]
+    Wrong(String),
     /// Malformed `-l` or `--field-selector`.
     #[error(transparent)]
     Selector(#[from] SelectorError),
-    /// Fields that a snapshot doesn't contain, without a server to select by them.
-    #[error(
-        "--field-selector {fields} needs a server: with a dump only metadata.name and metadata.namespace work; \
-         or use -l"
-    )]
-    FieldNeedsServer { fields: String },
     /// `-f` or `-k` can't be read.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// An object whose name the server will generate.
-    #[error("{place}: this {kind} has only a generateName: name the object as TYPE/NAME")]
-    GeneratedName { place: Place, kind: String },
-    /// A manifest that contradicts `-n`.
-    #[error("{place}: {name:?} is in namespace {own:?}, -n says {explicit:?}: pass -n {own}, or no -n")]
-    OtherNamespace { place: Place, name: String, own: String, explicit: String },
-    /// A name with `-A`.
-    #[error(
-        "{resource} {name:?} cannot be found by name across all namespaces: give its namespace with -n instead of -A"
-    )]
-    NameInAllNamespaces { resource: String, name: String },
-    /// A name that occurs more than once in a dump.
-    #[error("{resource} {name:?} exists in {}: choose one with -n", in_namespaces(namespaces))]
-    Ambiguous { resource: String, name: String, namespaces: Vec<String> },
     /// No object of this name.
     #[error(transparent)]
     Missing(Box<Missing>),
@@ -98,10 +33,35 @@ pub enum TargetError {
     /// A selection that matches no objects.
     #[error(transparent)]
     NoMatch(Box<NoMatch>),
+}
+
+impl TargetError {
+    /// A type is empty.
+    pub(super) fn empty_type(target: &str) -> Self {
+        TargetError::Wrong(format!("{target:?} lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE"))
+    }
+
+    /// A name is empty.
+    pub(super) fn empty_name(target: &str) -> Self {
+        TargetError::Wrong(format!("{target:?} lacks a name: write TYPE/NAME or TYPE NAME"))
+    }
+
+    /// A manifest that contradicts `-n`.
+    pub(crate) fn other_namespace(place: &Place, name: &str, own: &str, explicit: &str) -> Self {
+        let is = format!("{name:?} is in namespace {own:?}, -n says {explicit:?}");
+        TargetError::Wrong(format!("{place}: {is}: pass -n {own}, or no -n"))
+    }
+
     /// A selection from a resource that could not be read.
-    #[error("{resource}{} could not be read ({reason}), so they cannot be selected",
-        in_namespace(namespace.as_deref()))]
-    Unread { resource: String, namespace: Option<String>, reason: String },
+    pub(super) fn unread(resource: &str, namespace: Option<&str>, reason: &str) -> Self {
+        let scope = in_namespace(namespace);
+        TargetError::Wrong(format!("{resource}{scope} could not be read ({reason}), so they cannot be selected"))
+    }
+}
+
+/// Fails because of what was typed.
+pub(super) fn wrong<T>(why: String) -> Result<T, TargetError> {
+    Err(TargetError::Wrong(why))
 }
 
 /// How certain it is that an object doesn't exist.
@@ -212,7 +172,7 @@ fn in_namespace(namespace: Option<&str>) -> String {
     namespace.map_or(String::new(), |namespace| format!(" in namespace {namespace:?}"))
 }
 
-fn in_namespaces(namespaces: &[String]) -> String {
+pub(super) fn in_namespaces(namespaces: &[String]) -> String {
     let word = if namespaces.len() == 1 { "namespace" } else { "namespaces" };
     format!("{word} {}", some_of(namespaces, "and"))
 }
@@ -226,6 +186,6 @@ fn some_of(names: &[String], word: &str) -> String {
     format!("{} {word} {} more", names[..SHOWN - 1].join(", "), names.len() - (SHOWN - 1))
 }
 
-fn served_as(served: &[String]) -> String {
+pub(super) fn served_as(served: &[String]) -> String {
     if served.is_empty() { String::new() } else { format!("; it is served in {}", some_of(served, "and")) }
 }

@@ -25,6 +25,7 @@ use gc_core::{
 use super::manifests::{ManifestError, ManifestFile};
 
 pub use error::{Hint, Missing, NoMatch, TargetError, Why};
+use error::{in_namespaces, served_as, wrong};
 pub use gc_core::apply::Place;
 pub use resolve::{KeepQuery, KeepTargets};
 pub use selector::{FieldSelector, SelectorError, parse_labels};
@@ -187,7 +188,7 @@ pub struct ServerSelection {
 pub fn type_and_names(words: &[String]) -> Result<Vec<(String, String)>, TargetError> {
     match names(words)? {
         Some(names) => Ok(names.into_iter().map(|TypeName { type_name, name }| (type_name, name)).collect()),
-        None => Err(TargetError::NoName { types: words.first().cloned().unwrap_or_default() }),
+        None => no_name(words.first().map_or("", String::as_str)),
     }
 }
 
@@ -236,10 +237,10 @@ impl Entry {
             return Err(ManifestError::Malformed { place, message: format!("metadata.{what}") }.into());
         }
         if name.is_empty() {
-            return Err(match object.generate_name.is_empty() {
-                true => ManifestError::MissingField { place, field: "metadata.name" }.into(),
-                false => TargetError::GeneratedName { place, kind },
-            });
+            return match object.generate_name.is_empty() {
+                true => Err(ManifestError::MissingField { place, field: "metadata.name" }.into()),
+                false => wrong(format!("{place}: this {kind} has only a generateName: name the object as TYPE/NAME")),
+            };
         }
         Ok(Entry { place, api_version, kind, name, namespace: Some(namespace).filter(|own| !own.is_empty()) })
     }
@@ -256,7 +257,8 @@ impl Entry {
                 }
             }
             let Entry { place, api_version, kind, .. } = self;
-            return Err(TargetError::UnknownKind { place, api_version, kind, served });
+            let served = served_as(&served);
+            return wrong(format!("{place}: no kind {kind:?} is served in {api_version:?}{served}"));
         };
         let namespaced = resources.get(id).namespaced;
         Ok(NamedTarget {
@@ -273,14 +275,14 @@ impl Entry {
 impl TypeName {
     fn wanted(self, resources: &Resources) -> Result<NamedTarget, TargetError> {
         let TypeName { type_name, name } = self;
-        let resource = resources.find_type(&type_name).map_err(|unknown| {
-            let types = resources.category(&type_name).len();
-            if types == 0 {
-                TargetError::UnknownType(unknown)
-            } else {
-                TargetError::CategoryWithName { category: type_name, types }
-            }
-        })?;
+        let resource =
+            resources.find_type(&type_name).map_err(|unknown| match resources.category(&type_name).len() {
+                0 => TargetError::UnknownType(unknown),
+                types => TargetError::Wrong(format!(
+                    "{type_name:?} is a category of {types} types: write TYPE/NAME, or choose objects of all types \
+                     with -l SELECTOR or --all"
+                )),
+            })?;
         Ok(NamedTarget { resource, namespaced: resources.get(resource).namespaced, name, namespace: None, place: None })
     }
 }
@@ -290,7 +292,9 @@ fn selected_types(texts: &[String], resources: &Resources) -> Result<Vec<Selecte
     for text in texts {
         let of_category = !resources.category(text).is_empty();
         let found = resources.find_types(text).map_err(|unknown| match texts {
-            [text] if unknown.nearest.is_empty() => TargetError::NoType { text: text.clone() },
+            [text] if unknown.nearest.is_empty() => TargetError::Wrong(format!(
+                "the server has no resource type {text:?}; an object is TYPE/NAME, for instance deploy/web"
+            )),
             _ => TargetError::UnknownType(unknown),
         });
         for resource in found? {
@@ -341,12 +345,10 @@ impl TypedQuery {
     pub fn check_namespace(&self, explicit: &str) -> Result<(), TargetError> {
         let is_elsewhere = |wanted: &&NamedTarget| wanted.namespace.as_deref().is_some_and(|own| own != explicit);
         match self.objects.iter().find(is_elsewhere) {
-            Some(wanted) => Err(TargetError::OtherNamespace {
-                place: wanted.place.clone().unwrap_or_default(),
-                name: wanted.name.clone(),
-                own: wanted.namespace.clone().unwrap_or_default(),
-                explicit: explicit.to_owned(),
-            }),
+            Some(NamedTarget { name, namespace, place, .. }) => {
+                let (place, own) = (place.clone().unwrap_or_default(), namespace.as_deref().unwrap_or_default());
+                Err(TargetError::other_namespace(&place, name, own, explicit))
+            }
             None => Ok(()),
         }
     }
@@ -372,14 +374,14 @@ impl TargetQuery {
         if let Some(flag) = flag
             && args.all
         {
-            return Err(TargetError::AllAndSelector { flag });
+            return wrong(format!("{flag} and --all contradict each other: leave one out"));
         }
         if args.names_manifests() {
             if let Some(flag) = flag.or(args.all.then_some("--all")) {
-                return Err(TargetError::ManifestAndSelector { flag });
+                return wrong(format!("{flag} cannot be used with -f, which names its objects: leave one out"));
             }
             if let Some(target) = args.targets.first() {
-                return Err(TargetError::ManifestAndTarget { target: target.clone() });
+                return wrong(format!("{target:?} cannot be used with -f, which names its objects: leave one out"));
             }
             let files = ManifestFile::read(&args.filenames, args.kustomize.as_deref(), args.recursive)?;
             let objects = files.iter().flat_map(ManifestFile::objects);
@@ -387,22 +389,23 @@ impl TargetQuery {
             return Ok(Some(TargetQuery { form: Form::Manifests(entries) }));
         }
         let Some(first) = args.targets.first() else {
-            return flag.map_or(Ok(None), |flag| Err(TargetError::SelectorWithoutType { flag }));
+            let needs_type = |flag| wrong(format!("{flag} needs a TYPE, as in: deployments {flag} …"));
+            return flag.map_or(Ok(None), needs_type);
         };
         let names = names(&args.targets)?;
         let flag = flag.or(args.all.then_some("--all"));
         let form = match (names, flag) {
             (Some(names), None) => Form::Named(names),
             (Some(names), Some(flag)) => {
-                return Err(TargetError::NameAndSelector {
-                    flag,
-                    name: names.first().map(|name| name.name.clone()).unwrap_or_default(),
-                });
+                let name = names.first().map_or("", |name| &name.name);
+                return wrong(format!(
+                    "{flag} selects among all objects of a type, {name:?} is one object: use one or the other"
+                ));
             }
             (None, None) if args.type_alone => {
                 Form::Selected { types: types(first)?, selection: Selection { labels: None, fields: None } }
             }
-            (None, None) => return Err(TargetError::NoName { types: first.clone() }),
+            (None, None) => return no_name(first),
             (None, Some(_)) => Form::Selected {
                 types: types(first)?,
                 selection: Selection {
@@ -413,6 +416,13 @@ impl TargetQuery {
         };
         Ok(Some(TargetQuery { form }))
     }
+}
+
+/// `TYPE` alone.
+fn no_name<T>(types: &str) -> Result<T, TargetError> {
+    wrong(format!(
+        "{types:?} is not enough: write TYPE/NAME, as in deploy/web, or a TYPE with a NAME, -l SELECTOR or --all"
+    ))
 }
 
 fn given(text: Option<&str>) -> Option<&str> {
@@ -426,8 +436,11 @@ fn names(targets: &[String]) -> Result<Option<Vec<TypeName>>, TargetError> {
         return targets.iter().map(|target| type_and_name(target)).collect::<Result<_, _>>().map(Some);
     }
     if with_slash > 0 {
-        let find = |slash| targets.iter().find(|target| target.contains('/') == slash).cloned().unwrap_or_default();
-        return Err(TargetError::Mixed { with_slash: find(true), without: find(false) });
+        let find = |slash| targets.iter().find(|target| target.contains('/') == slash).map_or("", String::as_str);
+        let (with, without) = (find(true), find(false));
+        return wrong(format!(
+            "{with:?} and {without:?} cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME"
+        ));
     }
     let Some((first, names)) = targets.split_first() else { return Ok(None) };
     let types = types(first)?;
@@ -435,20 +448,21 @@ fn names(targets: &[String]) -> Result<Option<Vec<TypeName>>, TargetError> {
         return Ok(None);
     }
     if names.iter().any(String::is_empty) {
-        return Err(TargetError::EmptyName { target: format!("{first} \"\"") });
+        return Err(TargetError::empty_name(&format!("{first} \"\"")));
     }
     let pair = |type_name: &String, name: &String| TypeName { type_name: type_name.clone(), name: name.clone() };
     Ok(Some(types.iter().flat_map(|type_name| names.iter().map(move |name| pair(type_name, name))).collect()))
 }
 
 fn type_and_name(target: &str) -> Result<TypeName, TargetError> {
-    let target = target.to_owned();
     match target.split('/').collect::<Vec<_>>()[..] {
-        ["", _] => Err(TargetError::EmptyType { target }),
-        [_, ""] => Err(TargetError::EmptyName { target }),
-        [types, _] if types.contains(',') => Err(TargetError::SeveralTypes { target }),
+        ["", _] => Err(TargetError::empty_type(target)),
+        [_, ""] => Err(TargetError::empty_name(target)),
+        [types, _] if types.contains(',') => {
+            wrong(format!("{target:?} has several types before the slash: write TYPE,TYPE NAME"))
+        }
         [type_name, name] => Ok(TypeName { type_name: type_name.to_owned(), name: name.to_owned() }),
-        _ => Err(TargetError::TwoSlashes { target }),
+        _ => wrong(format!("{target:?} has more than one slash: write TYPE/NAME, the namespace with -n")),
     }
 }
 
@@ -457,7 +471,7 @@ fn types(text: &str) -> Result<Vec<String>, TargetError> {
     let mut types: Vec<String> = Vec::new();
     for name in text.split(',') {
         if name.is_empty() {
-            return Err(TargetError::EmptyType { target: text.to_owned() });
+            return Err(TargetError::empty_type(text));
         }
         if !types.iter().any(|known| known == name) {
             types.push(name.to_owned());

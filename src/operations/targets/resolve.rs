@@ -11,7 +11,7 @@ use gc_core::model::{
 
 use super::{
     Hint, Missing, NamedTarget, NamespaceChoice, NoMatch, SelectedType, Selection, TargetError, TypeName, TypedQuery,
-    Why, names, parse_labels, selected_types, type_and_name, types,
+    Why, in_namespaces, names, parse_labels, selected_types, type_and_name, types, wrong,
 };
 
 impl TypedQuery {
@@ -125,8 +125,11 @@ impl<'a> Search<'a> {
             (None, NamespaceChoice::One(chosen)) => chosen,
             (None, NamespaceChoice::WhereverUnique) => return self.wherever(wanted),
             (None, NamespaceChoice::All) => {
-                let (resource, name) = (self.resource_name(wanted.resource), wanted.name.clone());
-                return Err(TargetError::NameInAllNamespaces { resource, name });
+                let (resource, name) = (self.resource_name(wanted.resource), &wanted.name);
+                return wrong(format!(
+                    "{resource} {name:?} cannot be found by name across all namespaces: give its namespace with -n \
+                     instead of -A"
+                ));
             }
         };
         let strings = &self.snapshot.strings;
@@ -151,11 +154,11 @@ impl<'a> Search<'a> {
         match found[..] {
             [] => Err(self.missing(wanted, None, None)),
             [id] => Ok(id),
-            _ => Err(TargetError::Ambiguous {
-                resource: self.resource_name(wanted.resource),
-                name: wanted.name.clone(),
-                namespaces: self.namespaces(found),
-            }),
+            _ => {
+                let (resource, name) = (self.resource_name(wanted.resource), &wanted.name);
+                let namespaces = in_namespaces(&self.namespaces(found));
+                wrong(format!("{resource} {name:?} exists in {namespaces}: choose one with -n"))
+            }
         }
     }
 
@@ -185,9 +188,9 @@ impl<'a> Search<'a> {
         for SelectedType { resource, of_category } in types {
             let scope = self.scope(*resource);
             if let Some(reason) = self.failure(*resource, scope).or_else(|| self.unlisted(*resource, scope)) {
-                let (resource, namespace) = (self.resource_name(*resource), scope.map(str::to_owned));
+                let resource = self.resource_name(*resource);
                 if !of_category {
-                    return Err(TargetError::Unread { resource, namespace, reason });
+                    return Err(TargetError::unread(&resource, scope, &reason));
                 }
                 unread.push((resource, reason));
             }
@@ -228,7 +231,10 @@ impl<'a> Search<'a> {
         if let Some(fields) = selection.fields.as_ref().filter(|fields| !fields.local()) {
             let picked = |id: ResourceId| self.snapshot.resources.picked(id);
             let Some((_, uids)) = answers.iter().find(|(answered, _)| picked(*answered) == picked(resource)) else {
-                return Err(TargetError::FieldNeedsServer { fields: fields.to_string() });
+                return wrong(format!(
+                    "--field-selector {fields} needs a server: with a dump only metadata.name and metadata.namespace \
+                     work; or use -l"
+                ));
             };
             // Objects created since the snapshot was read are not in it.
             let found = uids.iter().filter_map(|uid| self.snapshot.with_uid(uid));
@@ -430,7 +436,7 @@ impl KeepQuery {
     ///
     /// Text in none of these forms, or a type that isn't served.
     pub fn parse(text: &str, resources: &Resources) -> Result<Self, TargetError> {
-        let empty = || TargetError::EmptyType { target: text.to_owned() };
+        let empty = || TargetError::empty_type(text);
         let trimmed = text.trim();
         let (first, rest) =
             trimmed.split_once(char::is_whitespace).map_or((trimmed, ""), |(first, rest)| (first, rest.trim()));
@@ -489,11 +495,7 @@ impl KeepQuery {
         for SelectedType { resource, of_category } in &self.types {
             let within = within.filter(|_| snapshot.resources.get(*resource).namespaced);
             if let Some(reason) = everywhere.failure(*resource, within).filter(|_| !of_category) {
-                return Err(TargetError::Unread {
-                    resource: snapshot.resources.get(*resource).full_name(),
-                    namespace: within.map(str::to_owned),
-                    reason,
-                });
+                return Err(TargetError::unread(&everywhere.resource_name(*resource), within, &reason));
             }
             described.extend(everywhere.matching(*resource, &selection, &[])?);
         }

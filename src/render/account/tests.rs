@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{AccountOptions, document, summary, text};
 use crate::render::{
-    style::Style,
+    states::Style,
     testing::{errors, schema},
 };
 use gc_core::{

@@ -136,7 +136,7 @@ fn what_is_stuck_is_told_with_what_holds_it() {
         assert_eq!(describe(&target, Some(&stuck(ended))), (format!("{first}{below}"), code), "{ended:?}");
     }
     let (text, code) = describe(&target, Some(&stuck(Ended::CalledOff)));
-    assert!(text.starts_with("NOT FINISHED: interrupted after ") && text.contains("the cascade"), "{text}");
+    assert!(text.starts_with("NOT FINISHED: interrupted after ") && text.contains("The cascade"), "{text}");
     assert_eq!(code, 1);
 }
 

@@ -1,6 +1,5 @@
 //! Findings as text, as a document and as a script of remedies; and the list of codes.
 
-mod remedies;
 mod text;
 
 use std::collections::BTreeSet;

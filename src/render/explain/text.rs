@@ -12,8 +12,7 @@ use crate::render::{
     output::{Output, TextOptions},
     picture::{Picture, PictureOptions},
     sections::{Heading, Said, Sections, more_lines},
-    states::{FINDING, Headline},
-    style::Tone,
+    states::{FINDING, Headline, Tone},
     words::kinds_of,
 };
 use gc_core::{

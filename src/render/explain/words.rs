@@ -6,8 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::render::{
     reclaim::{when, why},
     sections::Heading,
-    states::{Fate, Headline, LONGEST},
-    style::Tone,
+    states::{Fate, Headline, LONGEST, Tone},
 };
 use gc_core::{
     collector::Reason,

@@ -1,11 +1,9 @@
 //! What a picture shows of an answer: objects, their owner references, and what becomes of each object. Every format
 //! that draws (`html`, `svg`, `mermaid`, `dot`) is made of it, so that all say the same as the text.
 
-mod data;
-pub(super) mod dot;
 mod fold;
+pub(super) mod graphs;
 pub(super) mod html;
-pub(super) mod mermaid;
 pub(super) mod svg;
 
 use std::{borrow::Cow, collections::BTreeSet};
@@ -23,8 +21,7 @@ use gc_core::{
 use super::{
     escape::visible,
     lines::Line,
-    states::{Headline, word_in},
-    style::Toned,
+    states::{Headline, Toned, word_in},
 };
 
 pub use super::states::Fate;

@@ -3,7 +3,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::render::{states::Border, words::broken};
+use crate::render::words::broken;
 
 use super::{
     Picture, Row, View,
@@ -114,7 +114,7 @@ impl Page {
         let said = [row.title.as_str(), row.word.as_str(), row.detail.as_str()];
         let said: Vec<&str> = said.into_iter().filter(|text| !text.is_empty()).collect();
         self.body += &format!("<g><title>{}</title>\n", escaped(&said.join(": ")));
-        let stroke = stroke(row.fate.border());
+        let stroke = row.fate.border().svg;
         let mut draw = |x: usize, y: usize| {
             self.body += &format!(
                 "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{BOX}\" rx=\"3\" fill=\"{behind}\" \
@@ -204,13 +204,4 @@ fn pixels(columns: usize, size: usize) -> usize {
 /// How many columns have room.
 fn columns(pixels: usize, size: usize) -> usize {
     (pixels as f64 / (size as f64 * LETTER)) as usize
-}
-
-fn stroke(border: Border) -> &'static str {
-    match border {
-        Border::Plain => "",
-        Border::Thick => " stroke-width=\"2.5\"",
-        Border::Dashed => " stroke-dasharray=\"5 3\"",
-        Border::Dotted => " stroke-dasharray=\"1.5 2\"",
-    }
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use gc_core::{
     document::Head,
-    model::{ObjectId, Reference, Snapshot, Symbol},
-    plan::{After, Alternative, ClaimsOfSet, Incomplete, JointEnd, Outcome, OutcomeKind, Summary, Then},
+    model::{ObjectId, Snapshot, Symbol},
+    plan::{After, Alternative, ClaimsOfSet, Incomplete, JointEnd, Outcome, OutcomeKind, OutsideEffect, Summary, Then},
     server::Propagation,
     simulate::{Act, BlockedBy, State, Uncertainty},
 };
@@ -14,8 +14,7 @@ use super::{
     PlanView,
     because::Because,
     effects::{
-        AfterwardsJson, AlsoDeletesJson, DeletedLaterJson, EffectJson, KeptJson, NoteJson, also_deletes, deleted_later,
-        kept,
+        AfterwardsJson, AlsoDeletesJson, DeletedLaterJson, KeptJson, NoteJson, also_deletes, deleted_later, kept,
     },
     forbidden::{GateJson, ObstacleJson},
     next::{StepJson, steps},
@@ -35,7 +34,7 @@ pub(super) struct PlanDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     targets: Option<&'a [ObjectId]>,
     outcomes: Vec<OutcomeJson<'a>>,
-    effects: Vec<EffectJson<'a>>,
+    effects: &'a [OutsideEffect],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     claims: &'a [ClaimsOfSet],
     notes: Vec<NoteJson>,
@@ -72,7 +71,7 @@ pub(super) struct PlanDocument<'a> {
 struct ThenJson<'a> {
     once: Vec<Act>,
     outcomes: Vec<OutcomeJson<'a>>,
-    effects: Vec<EffectJson<'a>>,
+    effects: &'a [OutsideEffect],
 }
 
 /// An object that a sweep begins to handle and cannot finish.
@@ -125,16 +124,12 @@ struct AlternativeJson<'a> {
     after: AfterJson<'a>,
 }
 
+/// What is left of an object.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 struct AfterJson<'a> {
     deleted: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    terminating: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    finalizers: Option<&'a [Symbol]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    owner_references: Option<&'a [Reference]>,
+    #[serde(flatten)]
+    left: Option<&'a After>,
 }
 
 #[derive(Debug, Serialize)]
@@ -168,7 +163,7 @@ impl<'a> PlanDocument<'a> {
             propagation: (!is_sweep).then_some(plan.request.propagation),
             targets: (!is_sweep).then_some(&plan.request.targets),
             outcomes: plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
-            effects: plan.effects.iter().map(EffectJson::of).collect(),
+            effects: &plan.effects,
             claims: &plan.claims,
             notes: plan.notes.iter().map(note).collect(),
             summary: plan.summary,
@@ -228,7 +223,7 @@ impl<'a> ThenJson<'a> {
         ThenJson {
             once: acts.collect(),
             outcomes: then.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
-            effects: then.effects.iter().map(EffectJson::of).collect(),
+            effects: &then.effects,
         }
     }
 }
@@ -245,11 +240,6 @@ fn joint(object: ObjectId, end: &Alternative) -> AlternativeJson<'_> {
 
 impl<'a> AfterJson<'a> {
     fn of(after: Option<&'a After>) -> Self {
-        AfterJson {
-            deleted: after.is_none(),
-            terminating: after.map(|after| after.terminating),
-            finalizers: after.map(|after| after.finalizers.as_slice()),
-            owner_references: after.map(|after| after.owners.as_slice()),
-        }
+        AfterJson { deleted: after.is_none(), left: after }
     }
 }

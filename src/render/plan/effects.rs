@@ -10,6 +10,7 @@ use crate::render::{
     words::{kinds_of, plural},
 };
 use gc_core::{
+    doctor::explain::KindCount,
     model::{
         ObjectId, Reference, ResourceId, Snapshot,
         effects::{EffectKind, Severity},
@@ -26,17 +27,6 @@ use super::{NAMED, NAMED_KINDS, PlanView, because::owners_named};
 const MOST_EFFECTS: usize = 8;
 /// At most this many pods are named.
 const NAMED_PODS: usize = 2;
-
-/// An effect outside the graph.
-#[derive(Debug, Serialize)]
-pub(super) struct EffectJson<'a> {
-    object: ObjectId,
-    kind: &'static str,
-    severity: Severity,
-    message: &'a str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    related: &'a [ObjectId],
-}
 
 /// A part of the request that has no effect.
 #[derive(Debug, Serialize)]
@@ -55,19 +45,6 @@ pub(super) struct AfterwardsJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     because: Option<&'static str>,
     message: String,
-}
-
-impl<'a> EffectJson<'a> {
-    /// An effect as JSON shows it.
-    pub(super) fn of(effect: &'a OutsideEffect) -> Self {
-        EffectJson {
-            object: effect.object,
-            kind: effect.kind.name(),
-            severity: effect.severity(),
-            message: &effect.message,
-            related: &effect.related,
-        }
-    }
 }
 
 impl NoteJson {
@@ -328,15 +305,9 @@ pub(super) struct AlsoDeletesJson<'a> {
 pub(super) struct DeletedLaterJson<'a> {
     namespace: &'a str,
     after_pods: &'a [ObjectId],
-    resources: Vec<ResourceCountJson>,
+    resources: Vec<KindCount>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    effects: Vec<EffectJson<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct ResourceCountJson {
-    resource: ResourceId,
-    count: usize,
+    effects: Vec<&'a OutsideEffect>,
 }
 
 /// What a plan deletes in addition, for JSON. Resources that are known to have no objects are omitted.
@@ -366,13 +337,13 @@ pub(super) fn deleted_later<'a>(view: &PlanView<'a>) -> Vec<DeletedLaterJson<'a>
     let of_namespace = |contents: &'a UnlistedContents| {
         let namespace = snapshot.name(contents.namespace);
         let resources = contents.spared.iter();
-        let resources = resources.map(|(resource, count)| ResourceCountJson { resource: *resource, count: *count });
+        let resources = resources.map(|(resource, count)| KindCount { resource: *resource, count: *count });
         let effects = view.plan.effects_later.iter().filter(|effect| snapshot.namespace(effect.object) == namespace);
         DeletedLaterJson {
             namespace,
             after_pods: &contents.pods,
             resources: resources.collect(),
-            effects: effects.map(EffectJson::of).collect(),
+            effects: effects.collect(),
         }
     };
     sparing(view).map(of_namespace).collect()

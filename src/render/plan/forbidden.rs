@@ -17,7 +17,7 @@ use super::{NAMED, PlanView};
 #[derive(Debug, Serialize)]
 pub(super) struct GateJson<'a> {
     #[serde(flatten)]
-    gate: GateFlag,
+    gate: Gate,
     removed: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     objects: Vec<ObjectId>,
@@ -28,28 +28,14 @@ pub(super) struct GateJson<'a> {
     message: String,
 }
 
-#[derive(Debug, Serialize)]
-#[serde(tag = "gate", rename_all = "kebab-case")]
-enum GateFlag {
-    Deny { resource: ResourceId },
-    Max { max: usize },
-    DenyEffect { effect: &'static str },
-    FailOn { result: &'static str },
-}
-
 impl<'a> GateJson<'a> {
     /// A violated gate as JSON shows it.
     pub(super) fn of(snapshot: &Snapshot, violation: &'a GateViolation) -> Self {
         // For other gates, the outcomes already show which objects are deleted.
-        let is_named = matches!(violation.gate, Gate::Deny(_) | Gate::DenyEffect(_));
+        let is_named = matches!(violation.gate, Gate::Deny { .. } | Gate::DenyEffect { .. });
         let objects = violation.objects.iter().filter(|_| is_named);
         GateJson {
-            gate: match violation.gate {
-                Gate::Deny(resource) => GateFlag::Deny { resource },
-                Gate::Max(max) => GateFlag::Max { max },
-                Gate::DenyEffect(class) => GateFlag::DenyEffect { effect: class.name() },
-                Gate::FailOn(fail_on) => GateFlag::FailOn { result: fail_on.name() },
-            },
+            gate: violation.gate,
             removed: violation.removed(),
             objects: objects.copied().collect(),
             uncounted: &violation.uncounted,
@@ -68,7 +54,7 @@ pub fn describe_gate(snapshot: &Snapshot, violation: &GateViolation) -> String {
     let and = |before: &str| unread.as_ref().map_or(String::new(), |unread| format!("{before}: {unread}"));
     let mut parts = Vec::new();
     match violation.gate {
-        Gate::Deny(_) => {
+        Gate::Deny { .. } => {
             if removed > 0 {
                 let more = if uncounted.is_empty() { "" } else { ", and more; how many is not known" };
                 let objects = count(removed, "such object", "such objects");
@@ -78,7 +64,7 @@ pub fn describe_gate(snapshot: &Snapshot, violation: &GateViolation) -> String {
             }
             parts.extend(unread.map(|unread| format!("some may be deleted that could not be read: {unread}")));
         }
-        Gate::Max(_) => {
+        Gate::Max { .. } => {
             let more = match uncounted.is_empty() {
                 true => String::new(),
                 false => format!("; how many {} is not known", uncounted.join(", ")),
@@ -86,8 +72,8 @@ pub fn describe_gate(snapshot: &Snapshot, violation: &GateViolation) -> String {
             let unread = and("; more may be, which could not be read");
             parts.push(format!("{} would be deleted{more}{unread}", count(removed, "object", "objects")));
         }
-        Gate::DenyEffect(class) => {
-            let has = match (class, removed) {
+        Gate::DenyEffect { effect } => {
+            let has = match (effect, removed) {
                 (EffectClass::DataLoss, 1) => "object loses its data, or may",
                 (EffectClass::DataLoss, _) => "objects lose their data, or may",
                 (EffectClass::External, 1) => "object deletes something outside the owner graph, or may",
@@ -103,7 +89,7 @@ pub fn describe_gate(snapshot: &Snapshot, violation: &GateViolation) -> String {
                 parts.push(format!("what could not be read may have such an effect: {}", not_read.join(", ")));
             }
         }
-        Gate::FailOn(fail_on) => {
+        Gate::FailOn { result: fail_on } => {
             let result = violation.verdict.unwrap_or(fail_on);
             let why = match result {
                 VerdictResult::Refused => "the API server would refuse it",
@@ -127,10 +113,10 @@ pub fn describe_gate(snapshot: &Snapshot, violation: &GateViolation) -> String {
 /// The flag that the plan violates: `--deny=pods`.
 pub(super) fn gate_flag(snapshot: &Snapshot, violation: &GateViolation) -> String {
     match violation.gate {
-        Gate::Deny(resource) => format!("--deny={}", snapshot.resources.get(resource).full_name()),
-        Gate::Max(max) => format!("--max={max}"),
-        Gate::DenyEffect(class) => format!("--deny-effect={}", class.name()),
-        Gate::FailOn(result) => format!("--fail-on={}", result.name()),
+        Gate::Deny { resource } => format!("--deny={}", snapshot.resources.get(resource).full_name()),
+        Gate::Max { max } => format!("--max={max}"),
+        Gate::DenyEffect { effect } => format!("--deny-effect={}", effect.name()),
+        Gate::FailOn { result } => format!("--fail-on={}", result.name()),
     }
 }
 

@@ -5,17 +5,15 @@ mod effects;
 mod forbidden;
 mod next;
 mod radius;
-mod remarks;
 mod rows;
 mod text;
-mod then;
 mod verdict;
 
 pub(super) use effects::{kept_outside, lost, perhaps_lost};
 pub use forbidden::describe_gate;
 pub(super) use forbidden::obstacles;
 pub(super) use gc_core::plan::because;
-pub use radius::{BlastRadius, BlastRadiusDocument};
+pub use radius::BlastRadius;
 pub use verdict::VerdictJson;
 
 use std::cmp::Reverse;

@@ -23,7 +23,7 @@ use gc_core::{
     wording::{count, named, some_of, thousands},
 };
 
-use super::{PlanView, remarks};
+use super::{PlanView, rows};
 
 /// At most this many causes of stuck objects are shown.
 const NAMED_CAUSES: usize = 2;
@@ -302,7 +302,7 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Way> {
         ways.push((if ways.is_empty() { "" } else { OR }, sweep));
     }
     let blockers = || view.stuck().flat_map(|outcome| &outcome.waits_for);
-    if ways.is_empty() && blockers().any(|other| remarks::doubted_reference(view, *other).is_some()) {
+    if ways.is_empty() && blockers().any(|other| rows::doubted_reference(view, *other).is_some()) {
         let trust = view.kubectl.plugin("sweep").args(["--trust-missing-apis", "--dry-run"]);
         let what = "let the sweep treat what is not served as missing, as the collector does; see what it does";
         ways = each([Step::Look.by(what, [trust])]);

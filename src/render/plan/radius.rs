@@ -9,15 +9,14 @@ use crate::render::{
     output::{Output, TextOptions},
     picture::{Objects, Picture, PictureOptions, Row, View, row_of, section},
     sections::Heading,
-    states::{Fate, LOSS, OUTSIDE, word_in},
-    style::{Tone, Toned},
+    states::{Fate, LOSS, OUTSIDE, Tone, Toned, word_in},
     words::full_names,
 };
 use gc_core::{
-    document::{Head, ObjectJson},
+    document::{Head, Named},
     graph::OwnerGraph,
     model::{Gap, ObjectId, Snapshot},
-    plan::{EffectCounts, Radius, RadiusObstacle, Summary, VerdictResult},
+    plan::{EffectCounts, Radius, VerdictResult},
     server::Propagation,
     wording::{count, thousands},
 };
@@ -43,32 +42,12 @@ pub struct BlastRadius<'a> {
 
 /// The document.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct BlastRadiusDocument<'a> {
+struct BlastRadiusDocument<'a> {
     #[serde(flatten)]
     head: Head,
     propagation: Propagation,
     total: usize,
-    rows: Vec<RadiusJson<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct RadiusJson<'a> {
-    object: ObjectJson<'a>,
-    certain: bool,
-    summary: Summary,
-    effects: EffectCounts,
-    verdict: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    obstacle: Option<ObstacleJson<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ObstacleJson<'a> {
-    obstacle: &'static str,
-    object: ObjectJson<'a>,
-    taken_down: bool,
+    rows: Named<'a, &'a [Radius]>,
 }
 
 impl<'a> BlastRadius<'a> {
@@ -126,7 +105,7 @@ impl<'a> BlastRadius<'a> {
         line.remark(tone, &in_short(row.summary));
         if let Some(obstacle) = row.obstacle {
             let verb = if obstacle.taken_down { "takes down" } else { "prevented by" };
-            line.remark(Tone::Error, &format!("{verb} {}", self.snapshot.short_name(obstacle.kind.object())));
+            line.remark(Tone::Error, &format!("{verb} {}", self.snapshot.short_name(obstacle.object)));
         }
         if row.effects.objects > 0 {
             line.remark(Tone::Error, "also deletes other objects");
@@ -178,24 +157,11 @@ fn state(verdict: VerdictResult) -> Toned {
 
 impl Output for BlastRadius<'_> {
     fn document(&self) -> impl Serialize {
-        let gaps = self.gaps();
-        let row = |row: &Radius| RadiusJson {
-            object: ObjectJson::of(self.snapshot, row.object),
-            certain: row.certain,
-            summary: row.summary,
-            effects: row.effects,
-            verdict: row.verdict.name(),
-            obstacle: row.obstacle.map(|RadiusObstacle { kind, taken_down }| ObstacleJson {
-                obstacle: kind.name(),
-                object: ObjectJson::of(self.snapshot, kind.object()),
-                taken_down,
-            }),
-        };
         BlastRadiusDocument {
-            head: Head::of("BlastRadius", &gaps, self.snapshot),
+            head: Head::of("BlastRadius", &self.gaps(), self.snapshot),
             propagation: self.propagation,
             total: self.total,
-            rows: self.rows.iter().map(row).collect(),
+            rows: Named(self.snapshot, &self.rows),
         }
     }
 

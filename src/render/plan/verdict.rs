@@ -14,8 +14,7 @@ use crate::render::{
     escape::visible,
     lines,
     output::TextOptions,
-    states::{Headline, LONGEST},
-    style::{Tone, Toned},
+    states::{Headline, LONGEST, Tone, Toned},
 };
 use gc_core::{
     model::{
@@ -33,7 +32,7 @@ use gc_core::{
 use super::{
     PlanView,
     forbidden::{describe_gate, describe_obstacle, gate_flag},
-    then::{in_second_end, more_later},
+    text::{in_second_end, more_later},
 };
 
 /// A part of a verdict's sentence.

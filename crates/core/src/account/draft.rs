@@ -1,15 +1,15 @@
-//! Happenings whose reason may still have to be looked up, and what is known of owners.
+//! Happenings whose reason may still have to be looked up, and what is known of owners: which look-ups are wanted, under
+//! way, and answered. Drafts are told in their order, as soon as everything that they need is known.
 
-use std::sync::Arc;
+use std::{cmp::Reverse, collections::VecDeque, sync::Arc};
 
 use crate::model::Identity;
 
 use super::{
-    Account,
-    asked::{Answer, LookUp},
-    happening::{Change, Holds, Millis, Owner, OwnerState, Policy, What},
-    objects::Reference,
-    see::owner_of,
+    Account, LONGEST_STILL, STILL,
+    happening::{Change, Happening, Holds, Millis, Owner, OwnerState, Policy, Reason, What, reason},
+    objects::{Reference, owner_of},
+    recreated::Recent,
 };
 
 /// How long a look-up may take before its owner counts as unknown, in milliseconds.
@@ -184,5 +184,321 @@ fn of_owner(owner: &Reference, object: &Identity) -> LookUp {
         namespace: object.namespace.clone(),
         name: owner.name.to_string(),
         uid: owner.uid.to_string(),
+    }
+}
+
+impl Account {
+    /// What can be told by now. Call it after events and answers, and when it is [due](Self::due).
+    pub fn advance(&mut self, now: Millis) -> Vec<Happening> {
+        if !self.begun {
+            return Vec::new();
+        }
+        self.tell_again(now);
+        self.tell_drafts(now)
+    }
+
+    /// Tells the drafts of which everything is known, or which have waited long enough.
+    fn tell_drafts(&mut self, now: Millis) -> Vec<Happening> {
+        let mut told = Vec::new();
+        while let Some(draft) = self.drafts.front() {
+            let Some(known) = self.known(draft, now) else { break };
+            if let Some(draft) = self.drafts.pop_front() {
+                self.emit(draft, known, &mut told);
+            }
+        }
+        told
+    }
+
+    /// Whether everything is told.
+    pub fn is_idle(&self) -> bool {
+        self.drafts.is_empty()
+    }
+
+    /// Tells the rest with what is known.
+    pub fn finish(&mut self) -> Vec<Happening> {
+        if self.begun { self.tell_drafts(Millis::MAX) } else { Vec::new() }
+    }
+
+    /// When [`Account::advance`] has something to do even without events.
+    pub fn due(&self, now: Millis) -> Option<Millis> {
+        if !self.begun {
+            return None;
+        }
+        let still = self.still.peek().map(|Reverse((at, _))| *at);
+        [still, self.draft_due(now)].into_iter().flatten().min()
+    }
+
+    /// Tells which objects are still Terminating, with longer and longer pauses.
+    fn tell_again(&mut self, now: Millis) {
+        self.version = None;
+        while let Some(Reverse((at, _))) = self.still.peek()
+            && *at <= now
+            && let Some(Reverse((_, uid))) = self.still.pop()
+        {
+            let Some(object) = self.objects.get(&uid).filter(|object| object.deleted.is_some()) else { continue };
+            if !self.is_told(object) {
+                continue;
+            }
+            let since = object.terminating_since.unwrap_or(now);
+            let change = Change::StillTerminating { since, holds: self.objects.holds(&uid, object) };
+            let pause = STILL.checked_shl(object.times_told).unwrap_or(LONGEST_STILL).clamp(STILL, LONGEST_STILL);
+            self.tell_change(&uid, change, now);
+            if let Some(object) = self.objects.get_mut(&uid) {
+                object.times_told = (object.times_told + 1).min(20);
+            }
+            self.still.push(Reverse((now + pause, uid)));
+        }
+    }
+
+    fn emit(&mut self, draft: Draft, known: Known, told: &mut Vec<Happening>) {
+        let at = draft.at;
+        let Some(object) = draft.object.clone() else {
+            if let Body::Told(what) = draft.body {
+                told.push(Happening { at, what: *what });
+            }
+            return;
+        };
+        let mut looped = None;
+        let change = match draft.body {
+            Body::Told(_) => return,
+            Body::Changed(change) => *change,
+            // It went at once: one line tells it.
+            Body::Requested { policy: Policy::Background, .. } if self.objects.get(&object.uid).is_none() => {
+                self.merged.insert(object.uid.clone());
+                let why = Some(self.why(draft.kind, &object, known));
+                Change::Gone { why, after: None, removed: Vec::new() }
+            }
+            Body::Requested { policy, holds } => {
+                let why = self.why(draft.kind, &object, known);
+                Change::DeletionRequested { policy, why, holds: *holds }
+            }
+            Body::Gone { .. } if self.merged.remove(&object.uid) => return,
+            Body::Gone { requested, after, removed, lost } => {
+                let why = match (requested, lost) {
+                    (_, true) => Some(Reason::WhileLost),
+                    (true, false) => None,
+                    (false, false) => Some(self.why(draft.kind, &object, known)),
+                };
+                Change::Gone { why, after, removed }
+            }
+            Body::OwnersRemoved { left } => Change::OwnersRemoved { owners: known.owners, left },
+            Body::Appeared { manager, past } => {
+                let dangling = !known.owners.is_empty() && known.owners.iter().all(super::Owner::is_absent);
+                let owners = if dangling { known.owners } else { Vec::new() };
+                if dangling {
+                    looped = self.loops.made(&object, &owners, manager.as_ref(), at);
+                }
+                match past {
+                    Some((times, former_uid)) => {
+                        self.told.recreated += 1;
+                        Change::Recreated { times, manager, former_uid, owners }
+                    }
+                    None if dangling => Change::CreatedDangling { manager, owners },
+                    None => return,
+                }
+            }
+        };
+        let why = match &change {
+            Change::DeletionRequested { why, .. } => Some(why),
+            Change::Gone { why, .. } => why.as_ref(),
+            _ => None,
+        };
+        if let Some(why) = why {
+            if let Reason::OwnersGone { owners } = why {
+                self.loops.collected(&object, owners);
+            }
+            self.told.count(why);
+        }
+        if !self.loops.is_quiet(&object.uid) {
+            told.push(Happening { at, what: What::Object { object, change } });
+        }
+        if let Some(found) = looped {
+            told.push(Happening { at, what: What::Loop(found) });
+        }
+    }
+
+    /// Why an object goes.
+    fn why(&self, kind: Option<u32>, object: &crate::model::Identity, known: Known) -> Reason {
+        if known.namespace_goes {
+            return Reason::Namespace { name: object.namespace.clone() };
+        }
+        let definition = kind.and_then(|kind| self.objects.kinds.get(&kind)).map(|kind| kind.full_name.clone());
+        if let Some(name) = definition
+            && self.containers.get(&(false, name.as_str().into())) == Some(&true)
+        {
+            return Reason::Definition { name };
+        }
+        reason(known.owners)
+    }
+}
+
+impl super::Summary {
+    /// Counts an object that goes.
+    fn count(&mut self, why: &Reason) {
+        match why {
+            Reason::OwnersGone { .. } | Reason::OwnerWaits { .. } => self.collected += 1,
+            Reason::Namespace { .. } | Reason::Definition { .. } => self.with_container += 1,
+            Reason::NoOwner | Reason::OwnerExists { .. } => self.otherwise += 1,
+            Reason::Unknown { .. } | Reason::WhileLost => self.unknown += 1,
+        }
+    }
+}
+
+/// How many look-ups may wait. More are not made: their owners stay unknown.
+const MOST_WAITING: usize = 2_000;
+/// How many look-ups are remembered.
+const MOST_KNOWN: usize = 20_000;
+
+/// A GET of an object: an owner in its dependent's namespace (a cluster-scoped one is looked up without it), or a
+/// namespace. Without a uid, any will do.
+pub type LookUp = Identity;
+
+/// The answer to a look-up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// No object has the name and the uid; another one may have the name.
+    Absent {
+        current_uid: Option<String>,
+    },
+    Found {
+        terminating: bool,
+        waiting: bool,
+        orphaning: bool,
+    },
+    /// Why it is unknown.
+    Unknown(String),
+}
+
+#[derive(Debug)]
+struct Asked {
+    /// When it was sent last; none: it waits.
+    sent: Option<u64>,
+    answer: Option<Answer>,
+    /// The request of the answer was sent at this time.
+    answered: u64,
+    /// Something happened after it was sent: ask again.
+    again: bool,
+}
+
+/// All look-ups. Times are numbers that grow with each event.
+#[derive(Debug)]
+pub(super) struct LookUps {
+    known: Recent<LookUp, Asked>,
+    waiting: VecDeque<LookUp>,
+}
+
+impl LookUps {
+    pub(super) fn new() -> Self {
+        LookUps { known: Recent::new(MOST_KNOWN), waiting: VecDeque::new() }
+    }
+
+    /// Wants an answer that is not older than `now`. A uid that is absent stays absent.
+    pub(super) fn want(&mut self, look_up: LookUp) {
+        let waits = match self.known.get_mut(&look_up) {
+            Some(Asked { answer: Some(Answer::Absent { .. }), .. }) if !look_up.uid.is_empty() => return,
+            Some(Asked { sent: None, .. }) => return,
+            Some(asked) if asked.answered == asked.sent.unwrap_or_default() => {
+                asked.sent = None;
+                true
+            }
+            Some(asked) => {
+                asked.again = true;
+                false
+            }
+            None => {
+                self.known.set(look_up.clone(), Asked { sent: None, answer: None, answered: 0, again: false });
+                true
+            }
+        };
+        if waits {
+            self.wait(look_up);
+        }
+    }
+
+    fn wait(&mut self, look_up: LookUp) {
+        if self.waiting.len() < MOST_WAITING {
+            self.waiting.push_back(look_up);
+        } else if let Some(asked) = self.known.get_mut(&look_up) {
+            // As if it had been sent and answered: the next event wants it again.
+            (asked.sent, asked.answered) = (Some(0), 0);
+        }
+    }
+
+    /// The next look-up to make.
+    pub(super) fn next(&mut self, now: u64) -> Option<LookUp> {
+        let look_up = self.waiting.pop_front()?;
+        if let Some(asked) = self.known.get_mut(&look_up) {
+            asked.sent = Some(now);
+        }
+        Some(look_up)
+    }
+
+    pub(super) fn answered(&mut self, look_up: &LookUp, answer: Answer) {
+        let Some(asked) = self.known.get_mut(look_up) else { return };
+        asked.answered = asked.sent.unwrap_or_default();
+        asked.answer = Some(answer);
+        if std::mem::take(&mut asked.again) {
+            self.want(look_up.clone());
+        }
+    }
+
+    /// The answer, if it is valid for something that happened at this time.
+    pub(super) fn answer(&self, look_up: &LookUp, since: u64) -> Option<&Answer> {
+        let asked = self.known.get(look_up)?;
+        let answer = asked.answer.as_ref()?;
+        let lasts = matches!(answer, Answer::Absent { .. }) && !look_up.uid.is_empty();
+        (lasts || asked.answered >= since).then_some(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owner(uid: &str) -> LookUp {
+        let text = str::to_owned;
+        LookUp { api_version: text("v1"), kind: text("Pod"), namespace: text("shop"), name: text("a"), uid: text(uid) }
+    }
+
+    const FOUND: Answer = Answer::Found { terminating: false, waiting: false, orphaning: false };
+
+    #[test]
+    fn what_was_found_is_asked_again_and_what_is_absent_is_not() {
+        let mut look_ups = LookUps::new();
+        let one = owner("u");
+        look_ups.want(one.clone());
+        look_ups.want(one.clone());
+        assert_eq!((look_ups.next(3), look_ups.next(3)), (Some(one.clone()), None));
+        // Something happens while it is under way: the answer is too old for that.
+        look_ups.want(one.clone());
+        look_ups.answered(&one, FOUND);
+        assert_eq!((look_ups.answer(&one, 3), look_ups.answer(&one, 4)), (Some(&FOUND), None));
+        assert_eq!((look_ups.next(5), look_ups.next(5)), (Some(one.clone()), None));
+        let absent = Answer::Absent { current_uid: None };
+        look_ups.answered(&one, absent.clone());
+        look_ups.want(one.clone());
+        assert_eq!((look_ups.answer(&one, 99).cloned(), look_ups.next(100)), (Some(absent.clone()), None));
+        // A name can come back.
+        let any = owner("");
+        look_ups.want(any.clone());
+        look_ups.next(101);
+        look_ups.answered(&any, absent);
+        look_ups.want(any.clone());
+        assert_eq!((look_ups.answer(&any, 102).cloned(), look_ups.next(102)), (None, Some(any)));
+    }
+
+    #[test]
+    fn the_number_of_waiting_look_ups_is_limited() {
+        let mut look_ups = LookUps::new();
+        for number in 0..MOST_WAITING + 5 {
+            look_ups.want(owner(&number.to_string()));
+        }
+        let last = owner(&(MOST_WAITING + 4).to_string());
+        for _ in 0..MOST_WAITING {
+            assert!(look_ups.next(1).is_some_and(|next| next != last));
+        }
+        assert_eq!((look_ups.next(1), look_ups.answer(&last, 0)), (None, None));
+        look_ups.want(last.clone());
+        assert_eq!(look_ups.next(2), Some(last));
     }
 }

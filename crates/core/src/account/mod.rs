@@ -4,13 +4,10 @@
 //! which come in the order of the events. That an owner does not exist is said only if a look-up found that, or if a
 //! watch showed the owner's deletion. What a lost watch may have missed is unknown, and is told so.
 
-mod asked;
 mod draft;
-mod emit;
 mod happening;
 mod objects;
 mod recreated;
-mod see;
 #[cfg(test)]
 mod tests;
 
@@ -25,14 +22,13 @@ use rustc_hash::FxHashSet;
 use crate::model::Resource;
 
 use self::{
-    asked::LookUps,
-    draft::{Body, Draft},
+    draft::{Body, Draft, LookUps},
     happening::Policy,
     objects::{Concern, Kind, Objects},
     recreated::{Loops, Names, Recent},
 };
 
-pub use asked::{Answer, LookUp};
+pub use draft::{Answer, LookUp};
 pub use happening::{
     Change, Content, Happening, Holds, Loop, Millis, Missing, Owner, OwnerState, Policy as DeletionPolicy, Reason,
     What, time,

@@ -1,7 +1,10 @@
-//! Gates: limits that a delete must not exceed. Gates err on the side of safety: they count whatever is deleted in any
-//! event order, and whatever could not be read or counted.
+//! What a delete needs: gates, which are limits that it must not exceed, and the user's consent.
+//!
+//! Gates err on the side of safety: they count whatever is deleted in any event order, and whatever could not be read
+//! or counted. The more is at stake, the harder it is to consent by mistake.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 use strum::IntoStaticStr;
 
 use crate::model::{
@@ -11,15 +14,15 @@ use crate::model::{
 use super::{
     incomplete::Incomplete,
     outcome::{OutcomeKind, Plan},
-    unlisted_contents::UnlistedContents,
+    unlisted::UnlistedContents,
     verdict::{Verdict, VerdictResult},
 };
 
-/// Limits that the user sets on a delete.
+/// Limits that the user sets on a delete: with types as typed, and then with resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gates {
+pub struct Gates<Type = ResourceId> {
     /// No object of these resources may be deleted.
-    pub deny: Vec<ResourceId>,
+    pub deny: Vec<Type>,
     /// No such effect may happen.
     pub deny_effects: Vec<EffectClass>,
     /// At most this many objects may be deleted, not counting a Namespace's events.
@@ -29,21 +32,23 @@ pub struct Gates {
 }
 
 /// One gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "gate", rename_all = "kebab-case")]
 pub enum Gate {
     /// No object of this resource may be deleted.
-    Deny(ResourceId),
+    Deny { resource: ResourceId },
     /// No such effect may happen.
-    DenyEffect(EffectClass),
+    DenyEffect { effect: EffectClass },
     /// At most this many objects may be deleted, not counting a Namespace's events.
-    Max(usize),
+    Max { max: usize },
     /// The verdict must be better than this.
-    FailOn(VerdictResult),
+    FailOn { result: VerdictResult },
 }
 
 /// Effects that a gate forbids together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum EffectClass {
     /// Data is lost.
     DataLoss,
@@ -121,7 +126,7 @@ pub fn gate_violations(
         let denied_going = going.iter().copied().filter(|id| is_denied(snapshot.object(*id).resource));
         GateViolation {
             unread: unread(&|gap| may_contain(&snapshot.resources, gap, *denied)),
-            ..violation(Gate::Deny(*denied), denied_going, &unnamed, is_denied)
+            ..violation(Gate::Deny { resource: *denied }, denied_going, &unnamed, is_denied)
         }
     });
     let deny_effects = gates.deny_effects.iter().map(|class| GateViolation {
@@ -131,9 +136,10 @@ pub fn gate_violations(
     // Events only tell about other objects, and expire.
     let counts = |resource: ResourceId| !snapshot.resources.get(resource).is_events();
     let counted = going.iter().copied().filter(|id| counts(snapshot.object(*id).resource));
-    let max = gates
-        .max
-        .map(|max| GateViolation { unread: unread(&|_| true), ..violation(Gate::Max(max), counted, &unnamed, counts) });
+    let max = gates.max.map(|max| GateViolation {
+        unread: unread(&|_| true),
+        ..violation(Gate::Max { max }, counted, &unnamed, counts)
+    });
     let found: Vec<GateViolation> = deny.chain(deny_effects).chain(max).filter(is_violated).collect();
     // The verdict alone decides, as without the gate: what was not read makes it UNSURE at most.
     let verdict = |result| (result, Verdict::of(snapshot, plan, unlisted_contents, &[]));
@@ -141,7 +147,7 @@ pub fn gate_violations(
     let fail_on = fail_on.map(|(result, verdict)| GateViolation {
         verdict: Some(verdict.result),
         unread: if result >= VerdictResult::Unsure { unread(&|_| true) } else { Vec::new() },
-        ..violation(Gate::FailOn(result), std::iter::empty(), &[], |_| false)
+        ..violation(Gate::FailOn { result }, std::iter::empty(), &[], |_| false)
     });
     found.into_iter().chain(fail_on).collect()
 }
@@ -163,7 +169,7 @@ fn denied_effects(
         unlisted.extend(resources.map(|unlisted| (unlisted.resource, unlisted.count)));
     }
     let applies = |resource: ResourceId| !snapshot.resources.get(resource).is_events();
-    violation(Gate::DenyEffect(class), objects, &unlisted, applies)
+    violation(Gate::DenyEffect { effect: class }, objects, &unlisted, applies)
 }
 
 fn violation(
@@ -189,8 +195,8 @@ fn violation(
 
 fn is_violated(violation: &GateViolation) -> bool {
     let allowed = match violation.gate {
-        Gate::Max(max) => max as u64,
-        Gate::Deny(_) | Gate::DenyEffect(_) | Gate::FailOn(_) => 0,
+        Gate::Max { max } => max as u64,
+        Gate::Deny { .. } | Gate::DenyEffect { .. } | Gate::FailOn { .. } => 0,
     };
     violation.removed() > allowed || !violation.uncounted.is_empty() || !violation.unread.is_empty()
 }
@@ -240,4 +246,97 @@ fn may_contain(resources: &Resources, gap: &Gap, resource: ResourceId) -> bool {
 fn same_storage(resources: &Resources, one: ResourceId, other: ResourceId) -> bool {
     resources.picked(one) == resources.picked(other)
         || resources.get(one).is_events() && resources.get(other).is_events()
+}
+
+/// Why a name must be typed, the most severe first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ConfirmationReason {
+    /// A Namespace is deleted with all its contents.
+    Namespace,
+    /// A CustomResourceDefinition is deleted with all its instances.
+    Definition,
+    /// A PersistentVolume.
+    Volume,
+    /// A PersistentVolumeClaim.
+    Claim,
+    /// An effect outside the cluster, or outside the owner graph.
+    Outside(EffectKind),
+}
+
+/// What must be typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// Yes.
+    Yes,
+    /// The number of deleted objects.
+    Number(usize),
+    /// The name of this object.
+    Name(ObjectId),
+}
+
+impl Consent {
+    /// The confirmation that a plan requires. Up to `above` objects, a yes is enough. One name is enough for all: that
+    /// of the most severe object, and among equals that of a target.
+    pub fn to(snapshot: &Snapshot, plan: &Plan, above: usize) -> Self {
+        let going = plan.going().len();
+        let place =
+            |object: ObjectId| plan.request.targets.iter().position(|target| *target == object).unwrap_or(usize::MAX);
+        let severe = severe_objects(snapshot, plan);
+        match severe.iter().min_by_key(|(reason, object)| (*reason, place(*object))) {
+            Some((_, object)) => Consent::Name(*object),
+            None if going > above => Consent::Number(going),
+            None => Consent::Yes,
+        }
+    }
+}
+
+/// The objects that require a name to be typed, and why.
+pub fn severe_objects(snapshot: &Snapshot, plan: &Plan) -> Vec<(ConfirmationReason, ObjectId)> {
+    let outside = reasons_by_effect(plan);
+    let severe = |object: ObjectId| {
+        let resource = snapshot.resource(object);
+        Some((reason_by_kind(resource).or_else(|| outside.get(&object).copied())?, object))
+    };
+    let with_claims: FxHashSet<ObjectId> =
+        plan.both_ends().filter(|outcome| outcome.goes_with_claim()).map(|outcome| outcome.object).collect();
+    plan.going().into_iter().filter(|object| !with_claims.contains(object)).filter_map(severe).collect()
+}
+
+fn reason_by_kind(resource: &Resource) -> Option<ConfirmationReason> {
+    match (resource.group.as_str(), resource.kind.as_str()) {
+        ("", "Namespace") => Some(ConfirmationReason::Namespace),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => Some(ConfirmationReason::Definition),
+        ("", "PersistentVolume") => Some(ConfirmationReason::Volume),
+        ("", "PersistentVolumeClaim") => Some(ConfirmationReason::Claim),
+        _ => None,
+    }
+}
+
+/// The most severe external effect of each object, except effects that keep data or only clean up.
+fn reasons_by_effect(plan: &Plan) -> FxHashMap<ObjectId, ConfirmationReason> {
+    let mut reasons: FxHashMap<ObjectId, ConfirmationReason> = FxHashMap::default();
+    for effect in plan.all_effects().filter(|effect| is_severe(effect.kind)) {
+        let reason = ConfirmationReason::Outside(effect.kind);
+        reasons.entry(effect.object).and_modify(|known| *known = reason.min(*known)).or_insert(reason);
+    }
+    reasons
+}
+
+fn is_severe(kind: EffectKind) -> bool {
+    match kind {
+        EffectKind::DataLost
+        | EffectKind::ExternalDeleted
+        | EffectKind::ObjectsDeleted
+        | EffectKind::LoadBalancerReleased
+        // An unknown controller may do anything before it removes its finalizer.
+        | EffectKind::Unknown => true,
+        // Listed in the plan, or harmless.
+        EffectKind::PodsDeleted
+        | EffectKind::DataUnreachable
+        | EffectKind::MayStillRun
+        | EffectKind::CleanedUp
+        | EffectKind::DataKept
+        | EffectKind::ExternalKept
+        | EffectKind::ObjectsKept => false,
+    }
 }

@@ -1,29 +1,30 @@
-//! The data of a plan: the outcome of each object, and what goes with it.
+//! The data of a plan: the outcome of each object, and what it means beyond the graph of owners: effects, what living
+//! controllers do in response, and what has no effect, or not the expected one.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
+use strum::IntoStaticStr;
 
+pub use crate::simulate::OutcomeKind;
 use crate::{
-    model::{Gap, ObjectId, Reference, Symbol},
+    model::{
+        Gap, ObjectId, Reference, Symbol,
+        effects::{EffectKind, Severity},
+    },
+    server::Propagation,
     simulate::{
-        Adoptions, Assumption, BlockedBy, Cause, Controllers, Finished, Needs, Obstacle, Refused, Request, SimContext,
-        State, Uncertainty,
+        Adoptions, Assumption, BlockedBy, Cause, Controllers, Finished, Needs, Obstacle, Refusal, Refused, Request,
+        SimContext, State, Uncertainty,
     },
 };
 
-pub use crate::simulate::OutcomeKind;
-
-use super::{
-    note::Note,
-    reaction::{Afterwards, ClaimsOfSet, OutsideEffect},
-};
-
 /// The state of an object at the end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct After {
     pub terminating: bool,
     pub finalizers: Vec<Symbol>,
+    #[serde(rename = "ownerReferences")]
     pub owners: Vec<Reference>,
 }
 
@@ -245,5 +246,256 @@ impl Plan {
     /// Whether every outcome is certain.
     pub fn certain(&self) -> bool {
         self.outcomes.iter().all(|outcome| outcome.uncertain.is_none())
+    }
+}
+
+/// Something that happens outside the graph because an object is or may be deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OutsideEffect {
+    /// The deleted object.
+    pub object: ObjectId,
+    #[serde(flatten, serialize_with = "with_severity")]
+    pub kind: EffectKind,
+    /// For [`EffectKind::Unknown`]: what it is at worst, if that depends only on what could not be read.
+    #[serde(skip)]
+    pub at_worst: Option<EffectKind>,
+    pub message: Cow<'static, str>,
+    /// Other objects concerned: a claim's volume, a Node's pods.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub related: Vec<ObjectId>,
+}
+
+fn with_severity<S: Serializer>(kind: &EffectKind, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut fields = serializer.serialize_map(Some(2))?;
+    fields.serialize_entry("kind", kind.name())?;
+    fields.serialize_entry("severity", &kind.severity())?;
+    fields.end()
+}
+
+impl OutsideEffect {
+    pub fn severity(&self) -> Severity {
+        self.kind.severity()
+    }
+
+    /// Whether it is such an effect, or may be.
+    pub fn may_be(&self, kind: EffectKind) -> bool {
+        self.kind == kind || self.at_worst == Some(kind)
+    }
+}
+
+/// What becomes of the claims of a deleted StatefulSet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClaimsOfSet {
+    #[serde(rename = "statefulSet")]
+    pub set: ObjectId,
+    /// Whether `whenDeleted` is `Delete`; `None` if that, and which claims are its own, could not be read.
+    #[serde(rename = "whenDeleted", skip_serializing_if = "Option::is_none", serialize_with = "as_policy")]
+    pub deletes: Option<bool>,
+    pub kept: Vec<ObjectId>,
+    /// Not deleted by this delete, but sooner or later without it, too: they are Terminating, or their owners are gone
+    /// or going.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub going: Vec<ObjectId>,
+    pub deleted: Vec<ObjectId>,
+    /// Deleted or kept, depending on something uncertain.
+    #[serde(rename = "uncertain", skip_serializing_if = "Vec::is_empty")]
+    pub unsure: Vec<ObjectId>,
+}
+
+fn as_policy<S: Serializer>(deletes: &Option<bool>, serializer: S) -> Result<S::Ok, S::Error> {
+    deletes.map(ClaimsOfSet::policy).serialize(serializer)
+}
+
+impl ClaimsOfSet {
+    /// `whenDeleted`, as it is stored.
+    pub fn policy(deletes: bool) -> &'static str {
+        if deletes { "Delete" } else { "Retain" }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        [&self.kept, &self.going, &self.deleted, &self.unsure].iter().all(|claims| claims.is_empty())
+    }
+}
+
+/// What a living controller does in response to an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Afterwards {
+    /// This controller survives and recreates the object.
+    Recreated { by: ObjectId },
+    /// This StatefulSet survives and makes a claim of this name again, without its data.
+    RecreatedEmpty { by: ObjectId },
+    /// This controller survives and may recreate the object.
+    MayBeRecreated { by: ObjectId },
+    /// This controller survives and would recreate the object, but can't (R9.44). `None`: what does it is no object.
+    NotRecreated { by: Option<ObjectId>, because: Refusal },
+    /// This part of Kubernetes, or who holds it, makes such an object whenever it is missing.
+    KeptUp { by: &'static str },
+    /// The kubelet of this Node creates the mirror pod again.
+    MirroredAgain { node: ObjectId },
+    /// This controller creates a new owner, which adopts the object.
+    Adopted { by: ObjectId },
+    /// This controller, whose selector matches, adopts the object.
+    AdoptedBy { by: ObjectId },
+    /// A living controller in the namespace adopts the object if its selector matches.
+    MayBeAdopted,
+}
+
+impl Afterwards {
+    /// Whether a controller certainly recreates the object.
+    pub fn recreates(self) -> bool {
+        matches!(
+            self,
+            Afterwards::Recreated { .. }
+                | Afterwards::RecreatedEmpty { .. }
+                | Afterwards::KeptUp { .. }
+                | Afterwards::MirroredAgain { .. }
+        )
+    }
+}
+
+/// Part of the request that has no effect, or not the expected one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The target; for a sweep, the object that it leaves alone; or what is left behind.
+    pub object: ObjectId,
+    pub kind: NoteKind,
+}
+
+/// What a note says, in the order in which it is told: of targets before others. Its JSON name never changes meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub enum NoteKind {
+    /// The first DELETE of a CustomResourceDefinition ignores the policy: all instances are deleted (R1.26).
+    #[strum(serialize = "policy-ignored")]
+    DefinitionIgnoresPolicy,
+    /// Orphaning a Namespace doesn't save its contents (R1.25).
+    #[strum(serialize = "policy-ignored")]
+    NamespaceContentGoes,
+    /// The target has no dependents: the policy makes no difference.
+    #[strum(serialize = "policy-without-effect")]
+    NoDependents,
+    /// The pod is already in its grace period; only a shorter one would have an effect (R1.17).
+    #[strum(serialize = "delete-without-effect")]
+    PodAlreadyEnding,
+    /// The Namespace is terminating: further DELETEs change nothing while its spec.finalizers are set (R1.25).
+    #[strum(serialize = "delete-without-effect")]
+    NamespaceAlreadyEnding,
+    /// The target is already terminating under this policy.
+    #[strum(serialize = "delete-without-effect")]
+    AlreadyTerminating,
+    /// Argo CD or Flux applies the target, by what it says, and no object was found that does: it may be in another
+    /// cluster, and make it again (R9.41).
+    AppliedUnseen,
+    /// An owner reference leads to a missing API path. That doesn't prove that the owner is gone, so a sweep leaves the
+    /// object alone (R3.16).
+    #[strum(serialize = "missing-api")]
+    DoubtedPath,
+    /// It outlives its owner for ever: the collector can't resolve its reference, because the owner's kind is not
+    /// served in this version (R3.13), or is namespaced while the dependent is not (L3).
+    LeftBehind,
+    /// The controller that removes its finalizer goes in this delete, and it stays.
+    Abandoned,
+    /// The same where only its name says that a workload may be that controller.
+    PerhapsAbandoned,
+    /// What lets the controller that removes its finalizer change it goes in this delete, and it stays (R9.46).
+    WithoutRights,
+    /// What its spec names goes in this delete, its controller may need that to remove its finalizer, and it stays
+    /// (R9.47).
+    WithoutNeeded,
+    /// The last parameters of this policy go, and without them it lets everything pass (R9.45).
+    PolicyLapses,
+    /// The ServiceAccount of a pod, or of a workload's or CronJob's pods, goes: its tokens are refused at once, and no
+    /// other pod can be started with it (R9.50).
+    LosesAccount,
+    /// The pods of a workload or CronJob name what goes: they run on, and no other can be started (R9.50).
+    StartsNoMore,
+    /// Something goes that it names, with what it loses with that, in words (R9.50).
+    LosesNamed(&'static str),
+    /// A dependent of what goes that was Terminating before, and stays so, with or without this delete.
+    StaysTerminating,
+}
+
+named!(NoteKind);
+
+impl NoteKind {
+    /// Whether it is about targets, and not about others, of which there are often many.
+    pub fn is_of_targets(self) -> bool {
+        self < NoteKind::DoubtedPath
+    }
+
+    /// Whether the user asked to save dependents and the policy saves none.
+    pub fn saves_nothing(self, propagation: Propagation) -> bool {
+        propagation == Propagation::Orphan
+            && matches!(self, NoteKind::DefinitionIgnoresPolicy | NoteKind::NamespaceContentGoes)
+    }
+
+    /// A sentence about the object.
+    pub fn message(self, propagation: Propagation) -> String {
+        let policy = propagation.name().to_lowercase();
+        let said = match self {
+            NoteKind::DefinitionIgnoresPolicy => {
+                return format!(
+                    "the first delete of a CRD ignores --cascade={policy}: all its instances are deleted anyway"
+                );
+            }
+            NoteKind::NoDependents => {
+                return format!("it has no dependents, so --cascade={policy} has the same effect as background");
+            }
+            NoteKind::NamespaceContentGoes => {
+                "--cascade=orphan does not keep the content of a namespace: it only removes references to the \
+                 Namespace object itself"
+            }
+            NoteKind::PodAlreadyEnding => {
+                "the API server ignores this delete and its policy: the pod is in its grace period, and only a \
+                 shorter one would count"
+            }
+            NoteKind::NamespaceAlreadyEnding => {
+                "the API server ignores this delete: a Terminating namespace keeps its policy while its content \
+                 is being deleted"
+            }
+            NoteKind::AlreadyTerminating => "already being deleted with this policy",
+            NoteKind::AppliedUnseen => {
+                "may be made again: by its labels or annotations, Argo CD or Flux applies it, from an object that was not \
+                 found here"
+            }
+            NoteKind::DoubtedPath => {
+                "not changed: its owner's API path does not exist, which does not prove that the owner is missing \
+                 (--trust-missing-apis treats the owner as missing, as the collector does)"
+            }
+            NoteKind::LeftBehind => {
+                "stays for ever: the collector cannot resolve its owner reference, and never deletes it"
+            }
+            NoteKind::Abandoned => {
+                "stays, and cannot be deleted any more: the controller that removes its finalizer goes in this delete"
+            }
+            NoteKind::PerhapsAbandoned => {
+                "stays, and may not be deletable any more: by its name, namespace or labels, a workload that goes in \
+                 this delete may be the controller that removes its finalizer"
+            }
+            NoteKind::WithoutRights => {
+                "stays, and may not be deletable any more: what lets the controller that removes its finalizer change \
+                 it goes in this delete"
+            }
+            NoteKind::WithoutNeeded => {
+                "stays, and may not be deletable any more: its spec names what goes in this delete, and the controller \
+                 that removes its finalizer may need that"
+            }
+            NoteKind::PolicyLapses => {
+                "no longer applies where its parameters go in this delete: without them, it lets everything pass"
+            }
+            NoteKind::LosesAccount => {
+                "runs as a ServiceAccount that goes in this delete: the API server refuses its tokens from then on, \
+                 also those of pods that run, and no other pod can start with it"
+            }
+            NoteKind::StartsNoMore => {
+                "names what goes in this delete: pods that run go on, and without that, no other pod of it can start"
+            }
+            NoteKind::LosesNamed(loss) => loss,
+            NoteKind::StaysTerminating => {
+                "stays Terminating, as it does without this delete: kubectl gc explain says why"
+            }
+        };
+        said.to_owned()
     }
 }

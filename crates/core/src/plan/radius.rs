@@ -8,29 +8,33 @@ use crate::{
         effects::{EffectKind, Severity},
     },
     server::Propagation,
-    simulate::{Needs, ObstacleKind, Request, SimContext, State},
-    tree::roots::roots,
+    simulate::{Needs, Request, SimContext, State},
+    tree::walk::roots,
 };
 
 use super::{OutsideEffect, Plan, Summary, Verdict, VerdictResult, plan};
 
 /// What deleting one root would do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Radius {
     pub object: ObjectId,
-    pub summary: Summary,
     pub certain: bool,
+    pub summary: Summary,
     pub effects: EffectCounts,
     /// The verdict on this delete.
     pub verdict: VerdictResult,
     /// The worst that is in its way or that it takes down.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<RadiusObstacle>,
 }
 
 /// What is in the way of a delete, or what the delete takes down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RadiusObstacle {
-    pub kind: ObstacleKind,
+    /// The name of its sort.
+    pub obstacle: &'static str,
+    pub object: ObjectId,
     /// It works now: the delete removes its backend.
     pub taken_down: bool,
 }
@@ -113,5 +117,5 @@ pub fn blast_radius(
 /// What hinders a delete comes before what it takes down.
 fn obstacle(plan: &Plan) -> Option<RadiusObstacle> {
     let worst = plan.obstacles.iter().min_by_key(|obstacle| (obstacle.prevents.is_empty(), obstacle.kind))?;
-    Some(RadiusObstacle { kind: worst.kind, taken_down: worst.taken_down })
+    Some(RadiusObstacle { obstacle: worst.kind.name(), object: worst.kind.object(), taken_down: worst.taken_down })
 }

@@ -16,9 +16,8 @@ use crate::{
 use super::{
     gates::{EffectClass, GateViolation},
     incomplete::Incomplete,
-    outcome::{Outcome, Plan},
-    reaction::OutsideEffect,
-    unlisted_contents::UnlistedContents,
+    outcome::{Outcome, OutsideEffect, Plan},
+    unlisted::UnlistedContents,
 };
 
 /// What it means that lists could not be read: a clause.
@@ -26,8 +25,9 @@ pub const MORE_OBJECTS: &str = "there may be more objects, in lists that could n
 
 /// What a plan comes to, the worst first: what can't be taken back, what won't end by itself, then the rest. Its JSON
 /// name never changes meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum VerdictResult {
     /// A gate forbids the delete, or the cluster refuses it.
     Refused,

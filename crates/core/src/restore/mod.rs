@@ -5,27 +5,22 @@
 //! objects, and [`Outcome`] is the result for each object. `act/restore` sends the requests and interprets the answers.
 
 mod archived;
-mod compare;
 mod fields;
 mod left_out;
-mod order;
 mod plan;
 #[cfg(test)]
 mod plan_tests;
 mod relocate;
-mod selection;
 #[cfg(test)]
 mod testing;
 
 use serde::Serialize;
 
-pub use archived::{Archived, Malformed, OwnerReference, Place};
-pub use compare::{Difference, differences};
+pub use archived::{Archived, Malformed, OwnerReference, Place, selected_namespaces};
+pub use fields::{Difference, differences};
 pub use left_out::{LeftOut, Lost, lost};
-pub use order::{Need, creation_order, rank};
-pub use plan::{Item, ItemId, Owner, RestoreOptions, RestorePlan, defined, sets_status};
+pub use plan::{Item, ItemId, Need, Owner, RestoreOptions, RestorePlan, creation_order, defined, rank, sets_status};
 pub use relocate::{NamespaceMap, StillNamed};
-pub use selection::selected_namespaces;
 
 /// The result for one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -201,7 +201,7 @@ pub(super) fn still_named(body: &Value, map: &NamespaceMap) -> Vec<StillNamed> {
         match value {
             Value::Object(fields) => {
                 for (field, value) in fields {
-                    values.push((super::compare::below(&path, field), field, value));
+                    values.push((super::fields::below(&path, field), field, value));
                 }
             }
             Value::Array(items) => {

@@ -5,11 +5,8 @@
 pub mod debug_graph;
 pub mod fold;
 pub mod marks;
-mod reference_status;
-pub mod roots;
-mod sort;
 pub mod status;
-mod walk;
+pub mod walk;
 
 #[cfg(any(test, feature = "testing"))]
 pub mod fixture;
@@ -17,9 +14,7 @@ pub mod fixture;
 mod tests;
 
 pub use debug_graph::DebugGraph;
-pub use marks::{Mark, State};
-pub use reference_status::{ReferenceStatus, ResolvedReference};
-pub use sort::SortBy;
+pub use marks::{Mark, ReferenceStatus, ResolvedReference, State};
 pub use status::{Health, ObjectStatus, StatusOf, Statuses};
 pub(crate) use walk::known_instead;
-pub use walk::{Direction, Entry, Places, Query, Showing, Tree, TypeFilter};
+pub use walk::{Direction, Entry, Places, Query, Showing, SortBy, Tree, TypeFilter};

@@ -1,16 +1,17 @@
-//! The walk from the roots down to dependents or up to owners: each node once, as a flat list in reading order.
+//! The walk through owners or dependents, from targets or from the roots: objects without an owner in scope, and one
+//! object of every pure cycle. With `--sort-by`, siblings are in the order of a field of their metadata.
 
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::{
     graph::{NodeId, OwnerGraph},
+    jsonpath::{JsonPath, PathError, SortKey, relaxed},
     model::{ObjectId, Reference, ResourceId, Snapshot, Symbol},
 };
-
-use super::roots::{self, Root};
 
 /// The place of each object among its siblings. Equal places keep their order.
 pub type Places = FxHashMap<ObjectId, u32>;
@@ -97,12 +98,12 @@ pub struct Tree {
 
 impl Tree {
     /// The trees of the targets, in this order, each Namespace with what is in it; without targets, the dependents of
-    /// all roots in scope ([`roots::roots`]).
+    /// all roots in scope ([`roots`]).
     pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, query: &Query<'_>) -> Tree {
         let mut roots: Vec<Root> = match query.targets {
-            Some(targets) if query.direction == Direction::Dependents => roots::of_targets(snapshot, graph, targets),
+            Some(targets) if query.direction == Direction::Dependents => of_targets(snapshot, graph, targets),
             Some(targets) => targets.iter().map(|object| Root { object: *object, cycle: false }).collect(),
-            None => roots::roots(snapshot, graph, query.namespace),
+            None => roots(snapshot, graph, query.namespace),
         };
         if let Some(places) = query.places {
             roots.sort_by_key(|root| places.get(&root.object));
@@ -128,7 +129,7 @@ impl Tree {
         )
     }
 
-    /// The dependents of all roots in scope ([`roots::roots`]).
+    /// The dependents of all roots in scope ([`roots`]).
     pub fn of_scope(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>, depth: Option<u32>) -> Tree {
         let (direction, types) = (Direction::Dependents, TypeFilter::default());
         Tree::of(snapshot, graph, &Query { targets: None, namespace, direction, depth, types: &types, places: None })
@@ -388,4 +389,211 @@ impl TypeFilter {
         }
         left
     }
+}
+
+/// An object at the top of the forest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Root {
+    pub object: ObjectId,
+    /// It represents a cycle without an owner outside of it.
+    pub cycle: bool,
+}
+
+/// The targets, each Namespace followed by the roots in it.
+pub(crate) fn of_targets(snapshot: &Snapshot, graph: &OwnerGraph, targets: &[ObjectId]) -> Vec<Root> {
+    let mut all = Vec::new();
+    for target in targets.iter().copied() {
+        all.push(Root { object: target, cycle: false });
+        if snapshot.is_namespace(target) {
+            all.extend(roots(snapshot, graph, Some(snapshot.object(target).name)));
+        }
+    }
+    all
+}
+
+/// The roots of a namespace, or (`None`) of everything, in output order. Linear in the snapshot, except for sorting.
+pub(crate) fn roots(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>) -> Vec<Root> {
+    let in_scope = |id: ObjectId| namespace.is_none_or(|namespace| snapshot.object(id).namespace == namespace);
+    let mut scope: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(|id| in_scope(*id)).collect();
+    sort_roots(snapshot, &mut scope);
+    let mut reached = vec![false; snapshot.len()];
+    let mut roots = Vec::new();
+    for id in &scope {
+        let owned = snapshot
+            .object(*id)
+            .owners
+            .iter()
+            .filter_map(|reference| graph.by_uid(reference.uid).and_then(|node| graph.object(node)))
+            .any(in_scope);
+        if !owned {
+            roots.push(Root { object: *id, cycle: false });
+            reach(graph, *id, &mut reached, |_| {});
+        }
+    }
+    // Every remaining object is in a cycle or below one. The last object to finish in a depth-first search is in a
+    // cycle without owners outside; as the search starts in order, it is the first of its cycle.
+    let mut finished = Vec::new();
+    let mut searched = reached.clone();
+    for id in scope.iter().filter(|id| !reached[id.index()]) {
+        reach(graph, *id, &mut searched, |done| finished.push(done));
+    }
+    let ordinary = roots.len();
+    for id in finished.into_iter().rev() {
+        if !reached[id.index()] && in_scope(id) {
+            roots.push(Root { object: id, cycle: true });
+            reach(graph, id, &mut reached, |_| {});
+        }
+    }
+    if roots.len() > ordinary {
+        roots.sort_by_cached_key(|root| root_key(snapshot, root.object));
+    }
+    roots
+}
+
+/// Visits all unvisited dependents depth-first; calls `finish` for an object after all of its dependents.
+fn reach(graph: &OwnerGraph, from: ObjectId, reached: &mut [bool], mut finish: impl FnMut(ObjectId)) {
+    if std::mem::replace(&mut reached[from.index()], true) {
+        return;
+    }
+    let mut path = vec![(from, 0)];
+    while let Some((id, next)) = path.last_mut() {
+        let dependent = nth_dependent(graph, *id, *next);
+        *next += 1;
+        match dependent {
+            Some(dependent) => {
+                if !std::mem::replace(&mut reached[dependent.index()], true) {
+                    path.push((dependent, 0));
+                }
+            }
+            None => {
+                finish(*id);
+                path.pop();
+            }
+        }
+    }
+}
+
+fn nth_dependent(graph: &OwnerGraph, id: ObjectId, index: usize) -> Option<ObjectId> {
+    let node = NodeId::from(id);
+    let watched = graph.dependents(node);
+    watched.get(index).or_else(|| graph.unwatched_dependents(node).get(index - watched.len())).copied()
+}
+
+fn root_key(snapshot: &Snapshot, id: ObjectId) -> (&str, u32, &str, ObjectId) {
+    let object = snapshot.object(id);
+    (snapshot.text(object.namespace), object.resource.0, snapshot.text(object.name), id)
+}
+
+/// Sorts cluster-scoped objects first, then by namespace, kind in discovery order, and name.
+fn sort_roots(snapshot: &Snapshot, ids: &mut [ObjectId]) {
+    ids.sort_unstable_by(|a, b| root_key(snapshot, *a).cmp(&root_key(snapshot, *b)));
+}
+
+/// The fields that lists of metadata contain and a snapshot keeps.
+const FIELDS: [&str; 12] = [
+    "apiVersion",
+    "kind",
+    "metadata.creationTimestamp",
+    "metadata.deletionGracePeriodSeconds",
+    "metadata.deletionTimestamp",
+    "metadata.finalizers",
+    "metadata.labels",
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.ownerReferences",
+    "metadata.resourceVersion",
+    "metadata.uid",
+];
+
+/// The field that sorts siblings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortBy {
+    path: JsonPath,
+    template: String,
+}
+
+impl SortBy {
+    /// Reads kubectl's `--sort-by`.
+    ///
+    /// # Errors
+    /// It is no path, or leads to what is not read.
+    pub fn parse(field: &str) -> Result<Self, PathError> {
+        let template = relaxed(field)?;
+        let path = JsonPath::parse(&template)?;
+        let inner = template.strip_prefix("{.").and_then(|path| path.strip_suffix('}')).unwrap_or_default();
+        let begins =
+            |known: &str| inner.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+        if FIELDS.iter().any(|known| begins(known)) {
+            return Ok(SortBy { path, template });
+        }
+        Err(PathError(format!(
+            "{template} is not read: a tree has only metadata; sort by .metadata.name, \
+             .metadata.creationTimestamp or a label, such as .metadata.labels.app"
+        )))
+    }
+
+    /// The places of the objects of a tree. As in kubectl, one object needs no field.
+    ///
+    /// # Errors
+    /// None of the objects has the field, or its values have no order.
+    pub fn places(&self, snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Result<Places, PathError> {
+        let objects: Vec<ObjectId> = tree.objects(graph).collect();
+        if objects.len() < 2 {
+            return Ok(Places::default());
+        }
+        let mut found = false;
+        let mut key = |id: &ObjectId| {
+            let value = self.path.first(&document(snapshot, *id))?;
+            found |= value.is_some();
+            SortKey::of(value.as_ref())
+        };
+        let keys: Vec<SortKey> = objects.iter().map(&mut key).collect::<Result<_, _>>()?;
+        if !found {
+            let path = &self.template;
+            return Err(PathError(format!("couldn't find any field with path {path:?} in the list of objects")));
+        }
+        Ok(objects.into_iter().zip(SortKey::ranks(&keys)).collect())
+    }
+}
+
+/// What is known of an object, as the API server writes it.
+fn document(snapshot: &Snapshot, id: ObjectId) -> Value {
+    let object = snapshot.object(id);
+    let resource = snapshot.resources.get(object.resource);
+    let text = |symbol: Symbol| (!symbol.is_empty()).then(|| json!(snapshot.text(symbol)));
+    let time = |seconds: Option<i64>| Some(json!(jiff::Timestamp::from_second(seconds?).ok()?.to_string()));
+    let labels: Map<String, Value> = object
+        .labels
+        .iter()
+        .map(|(key, value)| (snapshot.text(*key).to_owned(), json!(snapshot.text(*value))))
+        .collect();
+    let finalizers: Vec<&str> = object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)).collect();
+    let owners: Vec<Value> = object
+        .owners
+        .iter()
+        .map(|reference| {
+            json!({
+                "apiVersion": snapshot.text(reference.api_version),
+                "kind": snapshot.text(reference.kind),
+                "name": snapshot.text(reference.name),
+                "uid": snapshot.text(reference.uid),
+            })
+        })
+        .collect();
+    let version = object.resource_version.text(&snapshot.strings);
+    let metadata = [
+        ("creationTimestamp", time(object.created.get())),
+        ("deletionGracePeriodSeconds", object.grace.get().map(|seconds| json!(seconds))),
+        ("deletionTimestamp", time(object.deleted.get())),
+        ("finalizers", (!finalizers.is_empty()).then(|| json!(finalizers))),
+        ("labels", (!labels.is_empty()).then_some(Value::Object(labels))),
+        ("name", text(object.name)),
+        ("namespace", text(object.namespace)),
+        ("ownerReferences", (!owners.is_empty()).then_some(Value::Array(owners))),
+        ("resourceVersion", (!version.is_empty()).then(|| json!(version))),
+        ("uid", text(object.uid)),
+    ];
+    let metadata: Map<String, Value> =
+        metadata.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+    json!({"apiVersion": resource.api_version(), "kind": resource.kind, "metadata": metadata})
 }

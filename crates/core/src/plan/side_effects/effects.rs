@@ -10,10 +10,7 @@ use crate::{
             known_finalizer,
         },
     },
-    plan::{
-        outcome::{Outcome, Plan},
-        reaction::OutsideEffect,
-    },
+    plan::outcome::{Outcome, OutsideEffect, Plan},
     simulate::{Cause, Start, Uncertainty, in_inventory, recreators::Survival},
     wording::{and_more, count, some_of},
 };

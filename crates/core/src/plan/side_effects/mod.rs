@@ -2,16 +2,11 @@
 //! without effect. None of this changes an outcome.
 
 mod abandoned;
-mod armed;
-mod attachments;
 mod claims;
 mod controllers;
 mod effects;
-mod kept_up;
-mod named;
 mod nodes;
 mod notes;
-mod stateful_sets;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -21,12 +16,11 @@ use crate::{
 };
 
 use super::{
-    outcome::{Outcome, OutcomeKind, Plan},
-    reaction::OutsideEffect,
-    unlisted_contents::spared_objects,
+    outcome::{Outcome, OutcomeKind, OutsideEffect, Plan},
+    unlisted::spared_objects,
 };
 
-pub(super) use armed::add_armed;
+pub(super) use abandoned::add_armed;
 pub use controllers::adopters_of;
 
 /// Adds side effects to a plan.
@@ -44,7 +38,7 @@ pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     plan.effects = effects;
     plan.notes = notes::notes(context, plan);
     abandoned::add_abandoned(context, plan);
-    named::add_without_named(context, plan);
+    notes::add_without_named(context, plan);
     plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
     plan.effects_later = effects_of(context, &[spared_objects(context, plan), ended].concat());
 }

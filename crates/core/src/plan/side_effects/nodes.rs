@@ -1,4 +1,4 @@
-//! Pods of a deleted Node: no owner reference leads to them, and yet they are deleted (R9.7).
+//! What goes with a Node although no owner reference leads to it: its pods (R9.7), and its volumes.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,7 @@ use crate::{
         effects::{EffectKind, FinalizerEffect, known_finalizer},
         facts::{VolumeData, VolumeDeleter},
     },
-    plan::{
-        outcome::{Outcome, OutcomeKind, Plan},
-        reaction::OutsideEffect,
-    },
+    plan::outcome::{Outcome, OutcomeKind, OutsideEffect, Plan},
     simulate::{Cause, Kubelet, PodsOfNode, World, recreators::Survival},
     wording::some_of,
 };
@@ -188,5 +185,45 @@ impl SideEffects<'_, '_> {
         let made_by = snapshot.facts.volume(volume).and_then(|facts| facts.deleted_by.as_ref());
         matches!(made_by, Some(VolumeDeleter::Provisioner(by)) if &**by == "topolvm.io")
             && finalizers.any(|finalizer| snapshot.text(*finalizer) == "topolvm.io/node")
+    }
+}
+
+impl SideEffects<'_, '_> {
+    /// The pods that stay, and lose the volume of a deleted attachment.
+    pub(super) fn attachment(&mut self, attachment: ObjectId) {
+        let snapshot = self.context.snapshot;
+        let Some(facts) = self.context.fact(attachment, snapshot.facts.policy(attachment)) else { return };
+        let Some(node) = facts.attached_to() else { return };
+        let volumes = facts.uses.iter().filter_map(|name| {
+            let volumes = self.context.built_in.volumes?;
+            snapshot.look_up_named(volumes, "", name).object()
+        });
+        for volume in volumes.collect::<Vec<ObjectId>>() {
+            self.context.fact(volume, snapshot.facts.volume(volume));
+            let Some(claim) = snapshot.claim_of(volume).object() else { continue };
+            if !self.context.reads_pods_beside(claim) {
+                let message = format!(
+                    "{} is detached from Node/{node} at once; whether a pod uses it could not be read",
+                    snapshot.short_name(volume)
+                );
+                self.add_unread(attachment, EffectKind::DataUnreachable, message, None);
+                continue;
+            }
+            let uses = |pod: &ObjectId| {
+                snapshot.facts.pod(*pod).is_some_and(|facts| facts.node.as_deref() == Some(node) && !facts.finished())
+                    && self.survival(*pod) != Survival::Removed
+            };
+            let pods: Vec<ObjectId> = self.context.users_of_claim(claim).iter().copied().filter(uses).collect();
+            if pods.is_empty() {
+                continue;
+            }
+            let message = format!(
+                "{} is detached from Node/{node} at once, and what uses it can't reach the data until it is started \
+                 again",
+                snapshot.short_name(volume)
+            );
+            self.add(attachment, EffectKind::DataUnreachable, message);
+            self.effects.last_mut().into_iter().for_each(|effect| effect.related.clone_from(&pods));
+        }
     }
 }

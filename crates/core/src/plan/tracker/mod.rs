@@ -3,9 +3,7 @@
 //!
 //! Objects are identified by uid, because ids change with every snapshot. A removed uid never comes back.
 
-mod choice;
 mod judge;
-mod unplanned;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -21,11 +19,9 @@ use crate::{
 
 use super::outcome::{After, Outcome, OutcomeKind, Plan};
 
-pub use judge::{Blocker, ManagerAway, TrackerVerdict};
-pub use unplanned::{Relation, UnplannedObject};
+pub use judge::{Blocker, ManagerAway, Relation, TrackerVerdict, UnplannedObject};
 
-use choice::Choice;
-use unplanned::UnplannedObjects;
+use judge::{Choice, UnplannedObjects};
 
 /// The state of an object, in symbols of the tracker; `None` once it is gone. Finalizers and references are sorted:
 /// their order has no meaning.
