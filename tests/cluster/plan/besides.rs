@@ -397,6 +397,26 @@ fn pods_of_jobs_lose_their_finalizer() {
     });
 }
 
+/// R9.8: the Job controller skips a Job that is complete, but not its pods.
+#[test]
+#[ignore = "long: waits for the Job controller"]
+fn pods_of_a_complete_job_lose_their_finalizer() {
+    three_ways_on(cluster(), "complete-jobs", |trial| {
+        let cluster = trial.cluster;
+        let pods = held_job_with_a_pod(trial);
+        let own = format!("/apis/batch/v1/namespaces/{}/jobs/own", trial.namespace);
+        let pod = format!("{pods}/{}", cluster.list(&pods)[0]["metadata"]["name"].as_str().expect("a name"));
+        cluster.patch(&format!("{pod}/status"), &json!({"status": {"phase": "Succeeded"}}));
+        let is_complete = |it: &Value| it["type"] == "Complete";
+        cluster.wait_until("the Job to be complete", std::time::Duration::from_secs(60), || {
+            let job = cluster.get(&own).expect("it is there");
+            job["status"]["conditions"].as_array().is_some_and(|all| all.iter().any(is_complete))
+        });
+        cluster.patch(&pod, &json!({"metadata": {"finalizers": [TRACKING]}}));
+        vec!["job/own".to_owned()]
+    });
+}
+
 /// R9.8: the Job controller leaves its finalizer on the pods of a Job of another controller, who decides over it.
 #[test]
 #[ignore = "long: waits for the Job controller"]

@@ -171,7 +171,8 @@ impl Losses {
             }
             _ => case.names(&Vec::from_iter(with.iter().copied()), objects.first().copied()),
         };
-        self.outside.iter().map(|(what, goes)| format!(" With {}, {what}.", with(goes))).collect()
+        let each = |goes: &BTreeSet<ObjectId>| if goes.len() > 1 { "each of " } else { "" };
+        self.outside.iter().map(|(what, goes)| format!(" With {}{}, {what}.", each(goes), with(goes))).collect()
     }
 
     /// What keeps the data of the volumes, to be done before anything is deleted; `None` if there are none.

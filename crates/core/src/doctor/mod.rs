@@ -81,6 +81,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     }
     causes::connect(case, &calls, &mut findings);
     policies::judge_remedies(case, &mut findings);
+    refusers::name_asked(case, &calls, &mut findings);
     losses::tell(case, &mut findings);
     let unreachable = causes::unreachable(&findings);
     causes::keep_past_webhooks(case, &unreachable, &mut findings);

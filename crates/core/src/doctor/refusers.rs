@@ -2,6 +2,8 @@
 
 use std::slice;
 
+use serde_json::json;
+
 use crate::{
     command_line::is_label,
     model::{
@@ -14,7 +16,9 @@ use crate::{
 
 use super::{
     case::{Case, some_of, sorted},
-    finding::{Remedy, Step},
+    causes::writes,
+    code::Code,
+    finding::{Finding, Remedy, Step},
     policies::let_pass,
     webhooks::asked,
 };
@@ -37,7 +41,7 @@ pub(super) fn who_may_refuse(
     let policies = policies.into_iter().map(|policy| case.snapshot().short_name(policy));
     let resource = case.snapshot().resource(object);
     let hooks = asked(calls, resource, operation).filter(|call| call.called_for(case.stage, object) != Called::No);
-    let hooks = hooks.map(|call| format!("{} of {}", call.webhook.name, case.name(call.configuration, None)));
+    let hooks = hooks.map(|call| named_with(case, call));
     policies.chain(hooks).collect()
 }
 
@@ -57,6 +61,64 @@ pub(super) fn past_refusers(case: &Case<'_>, message: &str, writes: Writes<'_>, 
     });
     let all = [uncalled, denying, policy].into_iter().flatten().flatten();
     all.filter(|remedy| is_proof || remedy.step == Step::Look).collect()
+}
+
+/// What lets a change pass that somebody denies who is asked about it, as is said of one of these objects since its
+/// delete; nothing if that isn't so. First to satisfy what is asked; who exempts somebody has to decide that.
+pub(super) fn past_denial(case: &Case<'_>, objects: &[ObjectId]) -> Vec<Remedy> {
+    let Some((id, said)) = first_said(case, objects) else { return Vec::new() };
+    let past = past_refusers(case, &said.words, &[(id, Operation::Update)], true);
+    let is_look = |remedy: &Remedy| remedy.step == Step::Look || remedy.commands.is_empty();
+    if !said.words.contains(" denied ") || past.iter().all(is_look) {
+        return Vec::new();
+    }
+    let satisfy = "satisfy what is asked there: change the object, or what it is about; its controller tries again";
+    [Step::Heal.by(satisfy, case.commands().edit(id))].into_iter().chain(past).collect()
+}
+
+/// Names in findings about finalizers the webhooks whose rules are about such objects, and that may answer: they are
+/// asked about what the controllers do, and the remedies.
+pub(super) fn name_asked(case: &Case<'_>, calls: &[WebhookCall<'_>], findings: &mut [Finding]) {
+    let of_finalizers = [Code::SlowFinalizer, Code::StuckFinalizer, Code::ArmedDeletion];
+    for finding in findings.iter_mut().filter(|finding| of_finalizers.contains(&finding.code)) {
+        let Some(first) = finding.objects.first().copied() else { continue };
+        let asked = who_is_asked_about(case, calls, first);
+        let is_told = |call: &&WebhookCall<'_>| finding.consequence.contains(&call.webhook.name);
+        let asked: Vec<String> =
+            asked.iter().filter(|call| !is_told(call)).map(|call| named_with(case, call)).collect();
+        let changes = |remedy: &Remedy| writes(remedy).any(|write| write == (first, Operation::Update));
+        let Some(force) = finding.remedies.iter_mut().rfind(|it| it.step == Step::Force && changes(it)) else {
+            continue;
+        };
+        if asked.is_empty() {
+            continue;
+        }
+        let (is, lets) = if asked.len() == 1 { ("is", "lets") } else { ("are", "let") };
+        let it = if finding.objects.len() == 1 { "it" } else { "them" };
+        let asked = some_of(&asked);
+        force.what.push_str(&format!(", if {asked} {lets} that pass"));
+        let then = format!(" {asked} {is} asked about each change of {it}, and may refuse that.");
+        finding.consequence.push_str(&then);
+    }
+}
+
+/// The webhooks that may answer, and whose rules are about changes of such an object by name.
+pub(super) fn who_is_asked_about<'c, 'a>(
+    case: &Case<'_>,
+    calls: &'c [WebhookCall<'a>],
+    object: ObjectId,
+) -> Vec<&'c WebhookCall<'a>> {
+    let resource = case.snapshot().resource(object);
+    let about = calls.iter().filter(|call| call.webhook.is_about(resource, Operation::Update.name()));
+    let asked = about.filter(|call| call.called_for(case.stage, object) != Called::No);
+    let answers =
+        |call: &&WebhookCall<'_>| !matches!(reach(case.stage, call.webhook.backend.as_ref()), Reach::Unreachable(_));
+    asked.filter(answers).collect()
+}
+
+/// A webhook, and the configuration that has it.
+pub(super) fn named_with(case: &Case<'_>, call: &WebhookCall<'_>) -> String {
+    format!("{} of {}", call.webhook.name, case.name(call.configuration, None))
 }
 
 /// The first of some objects of which something is said since its deletion, and what.
@@ -157,7 +219,39 @@ fn past_denying(case: &Case<'_>, calls: &[WebhookCall<'_>], name: &str, writes: 
     let each = plurals.iter().flat_map(|plural| places.iter().map(move |(at, places)| (*plural, *at, places)));
     let exempt = each.filter_map(|(plural, at, places)| case.commands().exempt(at, places, plural));
     let what = format!("exempt {} from {names}: it then checks none of these", some_of(&plurals));
-    vec![look, Step::GiveUp.by(what, exempt).deciding(true)]
+    let exempt = Step::GiveUp.by(what, exempt).deciding(true);
+    if asked.is_empty() {
+        return vec![look, exempt];
+    }
+    let unselect = called.iter().flat_map(|call| asked.iter().filter_map(|id| unselected(case, call, *id)));
+    let what = format!("label what {names} then no longer selects");
+    let label = |(id, key, value): (ObjectId, &str, Option<&str>)| {
+        case.commands().merge(id, &json!({"metadata": {"labels": {key: value}}}))
+    };
+    let unselect = Step::GiveUp.by(what, sorted(unselect).into_iter().filter_map(label));
+    let take = configurations.iter().filter_map(|configuration| case.commands().take_away(*configuration));
+    let what = format!("delete {names}, and keep a copy to apply it again: until then it checks nothing");
+    vec![look, unselect.deciding(true), exempt, Step::GiveUp.by(what, take).deciding(true)]
+}
+
+/// A label with which a webhook no longer selects an object, or its namespace: which of both, its key, and its value;
+/// `None` for the value takes it away.
+fn unselected<'a>(
+    case: &Case<'_>,
+    call: &WebhookCall<'a>,
+    object: ObjectId,
+) -> Option<(ObjectId, &'a str, Option<&'a str>)> {
+    let namespace = case.stage.namespace_named(case.snapshot().object(object).namespace);
+    let [objects, namespaces] = [&call.webhook.objects, &call.webhook.namespaces];
+    let selectors = [objects.as_ref().zip(Some(object)), namespaces.as_ref().zip(namespace)];
+    let mut requirements = selectors.into_iter().flatten().flat_map(|(all, id)| all.0.iter().map(move |it| (id, it)));
+    requirements.find_map(|(id, it)| match it.operator.as_str() {
+        "DoesNotExist" => Some((id, it.key.as_str(), Some("true"))),
+        "NotIn" => Some((id, it.key.as_str(), Some(it.values.first()?.as_str()))),
+        // The API server keeps the label of a name.
+        "In" | "Exists" if it.key != "kubernetes.io/metadata.name" => Some((id, it.key.as_str(), None)),
+        _ => None,
+    })
 }
 
 /// Past a policy, by its name and that of its binding.

@@ -226,6 +226,15 @@ pub fn says_why(snapshot: &Snapshot, object: ObjectId, finalizer: Symbol) -> Opt
     (finalizers.next() == Some(&finalizer)).then(|| format!("; {}: {}", said.source.speaker(), said.words))
 }
 
+/// Whether something is said of an object since its delete that only the controller of its first finalizer says: it has
+/// run since then. Of Kubernetes' own kinds, others say much; the collector complains about owners of all.
+pub(crate) fn has_spoken(snapshot: &Snapshot, object: ObjectId, finalizer: Symbol) -> bool {
+    let said = snapshot.facts.why_not_deleted(object);
+    said.is_some_and(|said| said.source.is_of_deletion() && !said.words.starts_with("OwnerRef"))
+        && !snapshot.resource(object).is_kubernetes()
+        && says_why(snapshot, object, finalizer).is_some()
+}
+
 /// The CRD whose conversion webhook fails, by the index of the gap.
 pub(super) fn definition_without_conversion(snapshot: &Snapshot, gap: usize) -> Option<ObjectId> {
     let gap = snapshot.gaps.get(gap).filter(|gap| gap.reason.kind() == GapKind::Conversion)?;

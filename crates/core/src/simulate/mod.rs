@@ -41,7 +41,8 @@ mod order_sensitivity_tests;
 mod parts_tests;
 
 pub use actors::{Act, Assumption, Finished, Others};
-pub(crate) use actors::{Adopter, Adoptions, PodsOfNode, in_inventory};
+pub(crate) use actors::{Adopter, Adoptions, PodsOfNode, in_inventory, is_spared};
+pub(crate) use blocked_by::has_spoken;
 pub(crate) use blocked_by::{NAMESPACE_FINALIZER, is_removed_by_controller_manager, managed_by_another};
 pub use blocked_by::{converter, foreign_spec_finalizers, left_by_job_controller, says_why, until_who_is_done};
 pub use built_in::BuiltIn;

@@ -11,7 +11,7 @@ use crate::{
     simulate::{
         Liveness,
         controllers::{Lack, Question, finalizer_controller},
-        left_by_job_controller, managed_by_another, says_why,
+        has_spoken, left_by_job_controller, managed_by_another, says_why,
     },
 };
 
@@ -101,6 +101,7 @@ pub(super) fn story(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> Fin
                 }
                 Remover::AddOn(by) => format!("{by} must remove it; {}", controller.story()),
                 _ if matches!(controller.liveness, Liveness::Alive(_)) => controller.story(),
+                _ if has_spoken(case.snapshot(), object, finalizer) => controller.story(),
                 _ => format!("no controller is known to remove it; {}", controller.story()),
             };
             let lacks = Lack::in_words(&controller.lacks, case.snapshot()).map(|lacks| format!("; it {lacks}"));

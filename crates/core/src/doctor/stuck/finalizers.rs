@@ -13,9 +13,10 @@ use crate::{
     doctor::{
         Code, Finding, Remedy, Step,
         case::{Case, FindingsBuilder, some_of, sorted},
+        commands::one_after_another,
         finding::one_cause,
         losses::Losses,
-        refusers::{asked_again, see_refusers},
+        refusers::{asked_again, past_denial, see_refusers},
     },
     document::rfc3339,
     model::{
@@ -27,7 +28,7 @@ use crate::{
     simulate::{
         Cause, FinalizerController, Liveness, OVERDUE, Projection, State,
         controllers::{Lack, Paused, Question, are_all_read, finalizer_controller, refused},
-        is_removed_by_controller_manager,
+        has_spoken, is_removed_by_controller_manager,
         liveness::of_controller_manager,
         managed_by_another,
         obstacles::{Called, Operation, Reach, bound_policies, reach, webhook_calls},
@@ -158,7 +159,13 @@ fn finding(
     let paused = holds.iter().find_map(|(_, controller)| controller.paused.as_ref());
     let is_away = holds.iter().any(|(_, controller)| controller.is_away());
     let away = paused.is_some() || is_away;
-    let fires = Fires::of(case, &objects, &finalizers, away);
+    // Nobody is seen who could act: whoever does later sets the same off.
+    let is_nobody = |(_, controller): &Hold| {
+        let is_seen = !controller.acting().is_empty() || !controller.failing.is_empty();
+        !is_seen && !controller.unseen && matches!(controller.liveness, Liveness::Nobody(_) | Liveness::Unread(_))
+    };
+    let is_unmanned = !away && holds.iter().all(is_nobody);
+    let fires = Fires::of(case, &objects, &finalizers, away, is_unmanned);
     let code = match all_expected {
         true => Code::SlowFinalizer,
         false if away && !fires.is_nothing() => Code::ArmedDeletion,
@@ -203,9 +210,20 @@ fn finding(
         Code::SlowFinalizer => {
             let (they_are, their) = if objects.len() == 1 { ("It is", "its") } else { ("They are", "their") };
             match why(case, holds, &users, &objects) {
+                None if is_unmanned && (fires.are_objects && !fires.outside.is_empty() || !fires.inside.is_empty()) => {
+                    format!(
+                        "{they_are} deleted once {their} controller is done. Nothing that was read tells whether that \
+                         runs: if it is gone, to install it again sets off what follows.{waiting}"
+                    )
+                }
                 None if !is_unseen && objects.iter().all(|id| case.is_untimed(*id)) => format!(
                     "{they_are} deleted once {their} controller is done. Nothing in the dump tells whether that runs.\
                      {waiting}"
+                ),
+                None if let Some(by) = by_manager(case, holds) => format!(
+                    "{} does that within seconds: either it does not run, or the API server refuses what it does.\
+                     {waiting}",
+                    sentence(by, true)
                 ),
                 None if !is_refused && !is_unseen => format!(
                     "{they_are} deleted once {their} controller is done; the controller's log says why that takes so \
@@ -226,7 +244,20 @@ fn finding(
                 false => "",
             };
             let removed = if holds.len() > 1 { "all of them are removed" } else { "the finalizer is removed" };
-            let (stays, below) = (stays(&objects), subtree(case, &objects));
+            let stays = stays(&objects);
+            let below = match fires.inside.len() {
+                0 => subtree(case, &objects),
+                number => format!(
+                    " Whoever removes {}, by hand or as a controller that is installed again: the collector then \
+                     deletes {}.",
+                    if holds.len() == 1 { "it" } else { "them" },
+                    count(number, "existing object", "existing objects")
+                ),
+            };
+            let mended = match has_spoken_of(case, holds, &objects) {
+                true => " Its controller tries again, and may remove it once what it says is mended.",
+                false => "",
+            };
             let back: Vec<ObjectId> = users.putting_back.keys().copied().collect();
             let back = match back.len() {
                 0 => String::new(),
@@ -236,7 +267,7 @@ fn finding(
                     if number == 1 { "is" } else { "are" }
                 ),
             };
-            format!("{stays} until {removed}.{in_vain}{back}{waiting}{below}")
+            format!("{stays} until {removed}.{mended}{in_vain}{back}{waiting}{below}")
         }
     };
     let controllers: BTreeSet<String> = holds
@@ -252,6 +283,7 @@ fn finding(
                 if !is_unseen
                     && !is_unread
                     && !is_refused
+                    && by_manager(case, holds).is_none()
                     && lacks(holds).is_empty()
                     && users.to_delete(case).is_empty()
                     && !related.iter().any(|id| snapshot.facts.definition(*id).is_some())
@@ -480,7 +512,8 @@ struct Fires {
 
 impl Fires {
     /// `away`: whether nothing of it happens as things are. Otherwise, what goes inside is told elsewhere.
-    fn of(case: &Case<'_>, held: &[ObjectId], finalizers: &[Symbol], away: bool) -> Self {
+    /// `unmanned`: whether nobody is seen who could make it happen; the data that goes is told elsewhere, too.
+    fn of(case: &Case<'_>, held: &[ObjectId], finalizers: &[Symbol], away: bool, unmanned: bool) -> Self {
         // Whoever removes the finalizer: the volume of a claim goes with it, and what a snapshot has stored.
         let is_claim = |id: &ObjectId| {
             let (resource, built_in) = (Some(case.snapshot().object(*id).resource), case.stage.built_in);
@@ -498,7 +531,7 @@ impl Fires {
             outside.entry(effect.message.into_owned()).or_default().insert(effect.object);
         }
         let outside = outside.into_iter().map(|(words, objects)| (words, objects.len())).collect();
-        if !away {
+        if !away && !unmanned {
             return Fires { losses: Losses::default(), outside, are_objects, inside: Vec::new() };
         }
         let each = |id: &ObjectId| finalizers.iter().map(|finalizer| (*id, *finalizer)).collect::<Vec<_>>();
@@ -510,6 +543,9 @@ impl Fires {
         let is_inside = |id: &ObjectId| live(id) && !case.projection.goes(*id) && !with_claims.contains(id);
         let mut inside: Vec<ObjectId> = after.all_leaving().filter(is_inside).collect();
         inside.sort_unstable();
+        if !away {
+            return Fires { losses: Losses::default(), outside, are_objects, inside };
+        }
         // What the controller deletes itself, and what goes with that.
         let below = case.goes_below_later(held);
         let going = inside.iter().copied().chain(claims()).chain(below);
@@ -632,8 +668,18 @@ fn remedies(
     remedies.push(Step::Look.by(format!("back {} up", it(&needed)), back_up));
     let is_quoted = objects.iter().any(|id| snapshot.facts.why_not_deleted(*id).is_some());
     let is_known = !users.to_delete(case).is_empty() || is_quoted && !asks[0].commands.is_empty();
-    if code == Code::SlowFinalizer && needed.is_empty() && !is_known && !is_looked_for {
-        let look = objects.iter().take(1).filter_map(|id| commands.about("describe", *id));
+    let look = objects.iter().take(1).filter_map(|id| commands.about("describe", *id));
+    let by_manager = by_manager(case, holds).filter(|_| code == Code::SlowFinalizer && !lacks_manager);
+    // The refusal is quoted already, and tells who has to be asked.
+    let past_denial = past_denial(case, objects);
+    if by_manager.is_some() {
+        remedies.push(commands.see_manager());
+    } else if code == Code::StuckFinalizer && has_spoken_of(case, holds, objects) && past_denial.is_empty() {
+        remedies
+            .push(Step::Look.by("mend what its controller says: it tries again. See whether it still says that", look));
+        remedies.push(Step::Look.by("find its controller, and see what its log says", [commands.see_workloads()]));
+    } else if code == Code::SlowFinalizer && needed.is_empty() && !is_known && !is_looked_for && past_denial.is_empty()
+    {
         remedies.push(match is_quoted && !case.live {
             true => Step::Look.by("find its controller, and see what its log says", [case.commands().see_workloads()]),
             false => Step::Look.by("check the object's status and its controller", look),
@@ -656,8 +702,11 @@ fn remedies(
     let operations = users.iter().filter(|user| case.snapshot().facts.runs_hooks(**user));
     let end = operations.filter_map(|user| commands.merge(*user, &ends));
     remedies.push(Step::Heal.by("end the operation", end));
-    remedies.extend(asks);
-    remedies.extend(see_refusers(case, objects));
+    if past_denial.is_empty() {
+        remedies.extend(asks);
+        remedies.extend(see_refusers(case, objects));
+    }
+    remedies.extend(past_denial);
     let waiting = waiting_in_the_foreground(case, related);
     if !waiting.is_empty() {
         let (owners, which, no_longer) = if waiting.len() == 1 {
@@ -695,7 +744,7 @@ fn remedies(
         let step = if is_at_it { Step::GiveUp } else { Step::Heal };
         remedies.push(step.by(what, keep).deciding(code != Code::ArmedDeletion));
     }
-    let spared = sparing(case, &fires.inside, objects);
+    let spared = if code == Code::ArmedDeletion { sparing(case, &fires.inside, objects) } else { Vec::new() };
     let keep = match objects.len() {
         1 => "keep its dependents: remove their references to it",
         _ => "keep their dependents: remove the references to them",
@@ -724,7 +773,7 @@ fn remedies(
             format!("{force}: {are_left}{then}")
         }
         (Code::ArmedDeletion, 0) => format!("{force}: the data is lost all the same"),
-        (Code::ArmedDeletion, inside) => format!("{force}: the collector then deletes {}", depending(inside)),
+        (_, inside) if inside > 0 => format!("{force}: the collector then deletes {}", depending(inside)),
         _ => force,
     };
     if let Some(namespace) = objects.iter().find_map(|id| case.unlisted_namespace_of(*id)) {
@@ -738,6 +787,21 @@ fn remedies(
     let free = objects.iter().filter(|id| !needed.contains(id));
     let strip = free.flat_map(|id| commands.remove_finalizers(*id, &finalizers));
     let strip: Vec<ShellCommand> = exempt(case, putting_back, objects).into_iter().chain(strip).collect();
+    // A second delete of these does nothing, or something else.
+    let is_orphaned = |id: &ObjectId| {
+        let rules = case.stage.rules(*id);
+        rules.own_delete == OwnDelete::Generic && !rules.graceful
+    };
+    let spares = !sparing(case, &fires.inside, objects).is_empty() && objects.iter().all(is_orphaned);
+    if code == Code::StuckFinalizer && spares {
+        let orphan = commands.delete(objects, "orphan", &[]);
+        let all = (!orphan.is_empty()).then(|| one_after_another(orphan.into_iter().chain(strip.clone())));
+        let what = match objects.len() {
+            1 => "keep its dependents: delete it again with --cascade=orphan, then remove its finalizer",
+            _ => "keep their dependents: delete them again with --cascade=orphan, then remove their finalizers",
+        };
+        remedies.push(Step::Force.by(format!("{what} (its cleanup will NOT run)"), all.flatten()));
+    }
     let harm = match putting_back.len() {
         0 => harm,
         _ => {
@@ -749,6 +813,19 @@ fn remedies(
     };
     remedies.push(Step::Force.by(harm, strip));
     remedies
+}
+
+/// Whether something is said of an object since its delete that shows that the controller of one of these has run.
+fn has_spoken_of(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> bool {
+    let spoken = |id: &ObjectId| holds.iter().any(|(finalizer, _)| has_spoken(case.snapshot(), *id, *finalizer));
+    objects.iter().any(spoken)
+}
+
+/// The controller of Kubernetes' own that removes the first of these, if kube-controller-manager runs them all.
+fn by_manager(case: &Case<'_>, holds: &[Hold]) -> Option<&'static str> {
+    let is_its = |(finalizer, _): &Hold| is_removed_by_controller_manager(case.snapshot().text(*finalizer));
+    let is_own = |hold: &&Hold| matches!(hold.1.liveness, Liveness::Unknown(_)) && hold.1.name.is_some();
+    holds.iter().all(is_its).then(|| holds.first().filter(is_own)?.1.name)?
 }
 
 /// What it is to let a controller work: if much goes with it then, something is given up.

@@ -8,7 +8,7 @@ use crate::{
     doctor::{
         Code, Finding, Step,
         case::{Case, FindingsBuilder, sorted},
-        refusers::who_may_refuse,
+        refusers::{named_with, past_denial, who_is_asked_about, who_may_refuse},
     },
     document::rfc3339,
     model::{
@@ -17,8 +17,8 @@ use crate::{
         facts::VolumeFacts,
     },
     simulate::{
-        BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, Kubelet, LATE, Projection, SimContext, State,
-        is_removed_by_controller_manager,
+        BlockedBy, Blockers, COLLECTOR_OVERDUE, Controllers, FinalizerController, Kubelet, LATE, Projection,
+        SimContext, State, is_removed_by_controller_manager,
         obstacles::{Operation, bound_policies, webhook_calls},
     },
     wording::{age, some_of},
@@ -158,7 +158,10 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let whose = if objects.len() == 1 { String::new() } else { format!(" {}:", case.name(first, Some(first))) };
     let goes = if objects.len() == 1 { "It goes" } else { "They go" };
     let is_untimed = case.is_untimed(first);
-    let own = progress.holders.iter().find_map(|holder| holder.controller(snapshot, first));
+    let own = progress.holders.iter().find_map(|holder| holder.controller(snapshot, first)).map(str::to_owned);
+    let seen = progress.holders.iter().filter_map(|holder| progress.controllers.get(first, *holder));
+    let seen: Vec<&FinalizerController> = seen.filter(|controller| controller.runs()).collect();
+    let own = own.or_else(|| seen.first().and_then(|controller| controller.told(snapshot)));
     let is_kubelet = progress.holders.iter().any(|holder| matches!(holder, BlockedBy::Kubelet(Kubelet::Unread)));
     let is_claim = Some(snapshot.object(first).resource) == case.stage.built_in.claims;
     let of_collector = progress.holders.iter().any(|by| by.finalizer().is_some_and(|it| it.is_collectors_finalizer()));
@@ -175,7 +178,7 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
         _ if is_kubelet => Some("its kubelet does not answer".to_owned()),
         _ if of_collector => Some("the collector does not act".to_owned()),
         Some(_) if is_claim => Some("a pod that is not in the dump uses it".to_owned()),
-        Some(own) => Some(format!("{own} does not act, or the API server refuses what it does")),
+        Some(ref own) => Some(format!("{own} does not act, or the API server refuses what it does")),
         None => progress
             .holders
             .contains(&BlockedBy::SpecFinalizers)
@@ -185,12 +188,13 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let is_late = state == State::Waiting
         && progress.waits_for.is_empty()
         && objects.iter().all(|id| case.has_been_terminating(*id, COLLECTOR_OVERDUE));
+    let foreign = progress.holders.iter().filter_map(|holder| holder.finalizer());
+    let foreign: Vec<Symbol> = foreign.filter(|finalizer| !finalizer.is_collectors_finalizer()).collect();
+    let calls = if is_late || !foreign.is_empty() { webhook_calls(case.stage) } else { Vec::new() };
     let asked = match is_late {
-        true => {
-            let (calls, policies) = (webhook_calls(case.stage), bound_policies(case.stage));
-            who_may_refuse(case, &calls, &policies, first, Operation::Update)
-        }
-        false => Vec::new(),
+        true => who_may_refuse(case, &calls, &bound_policies(case.stage), first, Operation::Update),
+        // What is soon done needs no doubt about what is asked about everything.
+        false => who_is_asked_about(case, &calls, first).into_iter().map(|call| named_with(case, call)).collect(),
     };
     let may_refuse = match asked.as_slice() {
         [] => String::new(),
@@ -203,7 +207,7 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
         .iter()
         .all(|it| it.is_collectors_finalizer() || is_removed_by_controller_manager(snapshot.text(*it)));
     let try_it = case.commands().remove_finalizers(first, &finalizers).into_iter();
-    let is_tried = !asked.is_empty() || hangs.is_some() && own.is_some() && !is_claim;
+    let is_tried = !asked.is_empty() && is_late || hangs.is_some() && own.is_some() && !is_claim;
     let try_it = try_it.filter(|_| is_tried).map(|command| command.arg("--dry-run=server"));
     let try_it = Step::Look.by("see whether the API server refuses that; nothing is changed", try_it);
     // What can't be attached because its volume is being deleted never goes by itself.
@@ -219,7 +223,12 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             since(case, &objects),
             sentence(&reasons.join("; "), whose.is_empty())
         ),
-        severity: if asked.is_empty() && state != State::Stuck && !fails(case, &objects) && !waits_in_turn {
+        severity: if (asked.is_empty() || !is_late)
+            && state != State::Stuck
+            && !fails(case, &objects)
+            && !waits_in_turn
+            && lost.is_empty()
+        {
             Severity::Note
         } else {
             Severity::Warning
@@ -268,8 +277,19 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             let keep = objects.iter().filter_map(|id| case.commands().keep_outside(*id));
             let what = "keep what its controller deletes with it: the finalizer then goes without that";
             let keep = Step::GiveUp.by(what, keep).deciding(true);
-            let first = keep_data.into_iter().chain(start).chain(node);
-            first.chain([delete, users, claim]).chain(left).chain([again, try_it, sooner, keep]).collect()
+            let past_denial = past_denial(case, &objects);
+            let is_asked = hangs.is_some() && past_denial.is_empty();
+            let asks = case.commands().ask(&seen).into_iter().filter(|_| is_asked);
+            let strip = objects.iter().flat_map(|id| case.commands().remove_finalizers(*id, &foreign));
+            let strip = strip.filter(|_| hangs.is_some() && !seen.is_empty());
+            let what = match foreign.len() {
+                1 => "force-remove the finalizer (its cleanup will NOT run)",
+                _ => "force-remove the finalizers (their cleanup will NOT run)",
+            };
+            let force = Step::Force.by(what, strip);
+            let first = keep_data.into_iter().chain(start).chain(node).chain(past_denial).chain(asks);
+            let others = [delete, users, claim].into_iter().chain(left).chain([again, try_it, sooner, keep, force]);
+            first.chain(others).collect()
         },
         consequence: match state {
             _ if let Some((seconds, end)) = grace => format!(

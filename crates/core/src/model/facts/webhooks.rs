@@ -92,6 +92,17 @@ impl Webhook {
             && self.rules.iter().any(matches)
     }
 
+    /// Whether a rule that matches an operation on this resource names its group and plural, and not just all.
+    pub(crate) fn is_about(&self, resource: &Resource, operation: &str) -> bool {
+        let is_about = |rule: &WebhookRule| {
+            let is_its = |entry: &String| entry.split('/').next() == Some(&resource.plural);
+            rule.groups.contains(&resource.group)
+                && rule.resources.iter().any(is_its)
+                && rule.matches(resource, "", operation, self.exact)
+        };
+        self.matches(resource, operation) && self.rules.iter().any(is_about)
+    }
+
     /// What the API server is about to do when it asks this webhook about these resources, of what ends a deletion, or
     /// else of what begins: a verb. Rules about changes alone never see a DELETE.
     pub fn asked_before<'r>(&self, resources: impl Iterator<Item = &'r Resource> + Clone) -> &'static str {

@@ -11,7 +11,7 @@ use crate::{
         },
     },
     plan::outcome::{Outcome, OutsideEffect, Plan},
-    simulate::{Cause, Start, Uncertainty, in_inventory, recreators::Survival},
+    simulate::{Cause, Start, Uncertainty, in_inventory, is_spared, recreators::Survival},
     wording::{and_more, count, some_of},
 };
 
@@ -238,7 +238,7 @@ impl SideEffects<'_, '_> {
             }
             Some(PolicyEffect::Act("")) => {
                 let inventory = facts.and_then(|facts| facts.inventory.as_deref());
-                let listed = inventory.map(|inventory| listed(self.context.snapshot, inventory)).unwrap_or_default();
+                let listed = inventory.map(|it| listed(self.context.snapshot, it, policy)).unwrap_or_default();
                 let needed = self.goes_with(object, policy);
                 let unless = needed.map(|needed| format!(", unless {needed}, goes first")).unwrap_or_default();
                 self.add(object, kind, format!("{message}{listed}{unless}"));
@@ -338,7 +338,7 @@ fn claims_elsewhere(inventory: &Inventory) -> Vec<String> {
 }
 
 /// How many objects a controller deletes, and where; by name those of which a dump doesn't tell what goes with them.
-fn listed(snapshot: &Snapshot, inventory: &Inventory) -> String {
+fn listed(snapshot: &Snapshot, inventory: &Inventory, policy: Policy) -> String {
     let elsewhere = if inventory.elsewhere { " in another cluster" } else { "" };
     if inventory.unlisted {
         return format!("{elsewhere}; it doesn't list what that is");
@@ -346,24 +346,28 @@ fn listed(snapshot: &Snapshot, inventory: &Inventory) -> String {
     if inventory.is_by_label() {
         return elsewhere.to_owned();
     }
+    let found = |named: &InventoryObject| in_inventory(snapshot, named);
+    let is_left = |named: &&InventoryObject| found(named).is_some_and(|id| is_spared(snapshot, id, policy));
+    let left = inventory.objects.iter().filter(is_left).filter(|_| !inventory.elsewhere).count();
     let number = match inventory.objects.len() {
         0 => return format!("{elsewhere}; it names none"),
-        number => count(number, "object", "objects"),
+        number => count(number - left, "object", "objects"),
     };
-    let found = |named: &InventoryObject| in_inventory(snapshot, named);
+    let spared = if left == 0 { String::new() } else { format!(" ({left} more spared by annotation)") };
     let is_away = |named: &&InventoryObject| found(named).is_none();
     let is_looked_for = snapshot.may_be_part() && !inventory.elsewhere;
     let away = inventory.objects.iter().filter(is_away).filter(|_| is_looked_for);
     let away: Vec<String> = away.map(|named| format!("{}/{}", named.kind, named.name)).collect();
     let away: Vec<&str> = away.iter().map(String::as_str).collect();
     let away = if away.is_empty() { String::new() } else { format!("; not in the dump: {}", some_of(&away, NAMED)) };
-    let here = inventory.objects.iter().filter_map(found).filter(|_| !inventory.elsewhere);
+    let here = inventory.objects.iter().filter(|named| !is_left(named)).filter_map(found);
+    let here = here.filter(|_| !inventory.elsewhere);
     let unlabelled = match here.filter(|id| !inventory.is_labelled(|key| snapshot.label(*id, key))).count() {
         0 => String::new(),
         1 => "; 1 of them lacks its labels, and may stay".to_owned(),
         some => format!("; {some} of them lack its labels, and may stay"),
     };
-    format!(": {number}{elsewhere}{unlabelled}{away}")
+    format!(": {number}{elsewhere}{spared}{unlabelled}{away}")
 }
 
 /// Whether a finalizer belongs neither to the collector nor to the API server.

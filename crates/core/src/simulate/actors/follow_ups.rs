@@ -37,9 +37,16 @@ fn without_node(node: &str) -> Arc<FinalizerController> {
 impl SimContext<'_> {
     /// Whether a volume demands a Node, by its name or one of its labels.
     pub(crate) fn is_on(&self, volume: &VolumeFacts, node: ObjectId) -> bool {
-        let labels = self.snapshot.object(node).labels.iter().map(|(_, value)| self.snapshot.text(*value));
-        let mut names = labels.chain([self.snapshot.name(node)]);
-        names.any(|name| volume.nodes.iter().any(|demanded| demanded == name))
+        self.is_called(node, &self.demanded_by(volume))
+    }
+
+    fn demanded_by(&self, volume: &VolumeFacts) -> Vec<Symbol> {
+        volume.nodes.iter().filter_map(|name| self.snapshot.strings.find(name)).collect()
+    }
+
+    fn is_called(&self, node: ObjectId, names: &[Symbol]) -> bool {
+        let node = self.snapshot.object(node);
+        names.contains(&node.name) || node.labels.iter().any(|(_, value)| names.contains(value))
     }
 
     /// Whether nobody deletes a volume whose reclaim policy is Delete, in this version of Kubernetes (R9.35).
@@ -63,11 +70,12 @@ impl SimContext<'_> {
         if of_static.is_none() && facts.nodes.is_empty() {
             return None;
         }
+        let demanded = self.demanded_by(facts);
         let is_its = |node: &ObjectId| {
             let (name, uid) = (snapshot.name(*node), snapshot.text(snapshot.object(*node).uid));
             match of_static {
                 Some(made_on) => made_on == name || made_on == format!("{name}-{uid}"),
-                None => self.is_on(facts, *node),
+                None => self.is_called(*node, &demanded),
             }
         };
         let is_gone = !all.is_empty() && !all.iter().any(is_its);

@@ -12,6 +12,16 @@ use crate::{
 
 use super::Assumption;
 
+/// Whether a label or an annotation of an object keeps it from a controller that heeds this policy.
+pub(crate) fn is_spared(snapshot: &Snapshot, id: ObjectId, policy: Policy) -> bool {
+    let object = snapshot.object(id);
+    let mut spared = object.spared;
+    for (key, value) in object.labels.iter() {
+        spared.heed_label(snapshot.text(*key), snapshot.text(*value));
+    }
+    spared.by(policy)
+}
+
 /// The object that an entry of an inventory names, if it is there.
 pub(crate) fn in_inventory(snapshot: &Snapshot, named: &InventoryObject) -> Option<ObjectId> {
     let resource = snapshot.resources.by_group_kind(&named.group, &named.kind)?;
@@ -134,7 +144,7 @@ impl World<'_, '_> {
                 listed.extend(self.listed(object, named, unread));
             }
         }
-        listed.retain(|id| self.exists(*id) && !self.is_spared(*id, policy));
+        listed.retain(|id| self.exists(*id) && !is_spared(snapshot, *id, policy));
         // Flux labels again what it finds without its labels, unless it is deleted before: then it leaves that. Helm
         // deletes what its release names, however that is labelled.
         if policy == Policy::Kustomization {
@@ -180,17 +190,6 @@ impl World<'_, '_> {
             self.rests_on_others.insert(id);
             self.actors.due.push_back((id, Cause::Inventory(gone)));
         }
-    }
-
-    /// Whether a label or an annotation of an object keeps it from a controller that heeds this policy.
-    fn is_spared(&self, id: ObjectId, policy: Policy) -> bool {
-        let snapshot = self.context.snapshot;
-        let object = snapshot.object(id);
-        let mut spared = object.spared;
-        for (key, value) in object.labels.iter() {
-            spared.heed_label(snapshot.text(*key), snapshot.text(*value));
-        }
-        spared.by(policy)
     }
 
     /// All objects of a kind in its namespace or everywhere, or all that a HelmRelease may have installed.

@@ -19,7 +19,7 @@ use crate::{model::ObjectId, server::OwnDelete};
 use super::world::World;
 
 pub use assumption::Assumption;
-pub(crate) use inventory::in_inventory;
+pub(crate) use inventory::{in_inventory, is_spared};
 pub(crate) use kubelet::{ENDS_A_POD, SLOWEST_KUBELET};
 pub(crate) use pod_gc::PodsOfNode;
 pub use progress::{Act, Actors, Finished, Others};

@@ -26,7 +26,7 @@ use crate::model::{
 };
 
 use super::{
-    blocked_by::{left_by_job_controller, managed_by_another},
+    blocked_by::{has_spoken, left_by_job_controller, managed_by_another},
     context::SimContext,
     state::{BlockedBy, Liveness},
 };
@@ -84,6 +84,7 @@ pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question
         context.read_what_it_names(object, finalizer);
     }
     controller = without_rights(context, controller, object);
+    controller = heard(context, controller, question);
     controller = context.without_what_is_missing(controller, object, finalizer);
     controller = leaving(context, controller);
     if context.leaving_namespace_of(object).is_some() {
@@ -108,6 +109,20 @@ pub(crate) fn finalizer_controller(context: &SimContext<'_>, question: &Question
         }
         None => controller,
     }
+}
+
+/// The same controller where nothing else shows it, and what is said of the object since its delete does.
+fn heard(context: &SimContext<'_>, it: Arc<FinalizerController>, question: &Question) -> Arc<FinalizerController> {
+    let why = match &it.liveness {
+        Liveness::Nobody(why) => why,
+        Liveness::Unread(why) if it.name.is_none() => why,
+        _ => return it,
+    };
+    if !has_spoken(context.snapshot, question.object, question.finalizer) {
+        return it;
+    }
+    let liveness = Liveness::Unknown(format!("{why}, but it has run since the delete, by what it says"));
+    Arc::new(FinalizerController { liveness, ..(*it).clone() })
 }
 
 /// The same controller where all of its workloads are being deleted, or their namespaces.

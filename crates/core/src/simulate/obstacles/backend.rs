@@ -96,9 +96,23 @@ pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>) -> Reach {
         Some((0, _)) => Reach::Unreachable(Lack::Endpoint),
         Some(_) if is_headless => Reach::Doubtful(Lack::ClusterIp),
         Some((_, pods)) => Reach::Served { service, pods },
+        None if is_idle(context, service) => Reach::Unreachable(Lack::Endpoint),
         // Whatever is behind it, nothing answers once the Service is gone.
         None => Reach::Served { service, pods: Vec::new() },
     }
+}
+
+/// Whether all workloads that a Service selects are scaled to 0, and it selects no pod that is left.
+fn is_idle(context: &SimContext<'_>, service: ObjectId) -> bool {
+    let (snapshot, workloads) = (context.snapshot, workloads_behind(context, service));
+    let selector = snapshot.facts.service(service).and_then(|facts| facts.selector.as_ref());
+    let is_selected = |pod: &ObjectId| {
+        let has_namespace = snapshot.object(*pod).namespace == snapshot.object(service).namespace;
+        has_namespace && selector.is_some_and(|selector| selector.matches(|key| snapshot.label(*pod, key)))
+    };
+    !workloads.is_empty()
+        && workloads.iter().all(|(_, readiness)| matches!(readiness, Readiness::Idle(_)))
+        && !context.of_resource(context.built_in.pods).iter().any(is_selected)
 }
 
 /// What a Service lacks that was not read, as the API server says of a Terminating Namespace: `Post
