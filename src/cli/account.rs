@@ -22,7 +22,7 @@ use gc_core::{
 
 use super::{
     args::{GlobalArgs, PrintArgs, WatchArgs},
-    config::time_of,
+    connection::time_of,
     output::apply,
     report::{self, Exit, Report, heading, print_data, say, terminal_width},
 };

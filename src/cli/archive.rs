@@ -18,7 +18,7 @@ use gc_core::{
 
 use super::{
     args::{ArchiveArgs, GlobalArgs},
-    config::ConnectionArgs,
+    connection::ConnectionArgs,
     output::Printer,
     report::{Report, heading},
 };

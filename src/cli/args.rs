@@ -20,7 +20,7 @@ use gc_core::{
 };
 
 use super::{
-    config::ConnectionArgs,
+    connection::ConnectionArgs,
     values::{
         ASSUMPTIONS, EFFECTS, POLICIES, SEVERITIES, SHELLS, ShellArg, VERDICTS, allow_incomplete, choice, formats,
     },

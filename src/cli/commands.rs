@@ -3,6 +3,8 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
+    io::{self, IsTerminal as _},
+    path::PathBuf,
 };
 
 use clap::{
@@ -10,12 +12,16 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
+use crate::{
+    operations::{OperationError, usage},
+    render::output::Format,
+};
 use gc_cluster::{cluster, dump::EXAMPLE};
 
 use super::{
     args::{
-        ArchiveArgs, CancelArgs, CompletionArgs, DoctorArgs, ExplainArgs, GlobalArgs, PlanArgs, PrintArgs, ReclaimArgs,
-        ResourcesArgs, RestoreArgs, SnapshotArgs, SourceArgs, TreeArgs, TuiArgs, VersionArgs, WatchArgs,
+        ArchiveArgs, CancelArgs, CompletionArgs, DoctorArgs, ExplainArgs, GlobalArgs, OpenArgs, PlanArgs, PrintArgs,
+        ReclaimArgs, ResourcesArgs, RestoreArgs, SnapshotArgs, SourceArgs, TreeArgs, TuiArgs, VersionArgs, WatchArgs,
     },
     delete::DeleteArgs,
     examples,
@@ -78,6 +84,47 @@ pub enum Command {
     Snapshot(SnapshotArgs),
     Completion(CompletionArgs),
     Version(VersionArgs),
+}
+
+impl Command {
+    /// Whether what a command draws is opened and where, and whether it is printed again and again.
+    fn drawing(&self) -> Option<(&OpenArgs, bool)> {
+        Some(match self {
+            Command::Tree(args) => (&args.open, args.watch),
+            Command::Plan(args) => (&args.open, false),
+            Command::Delete(args) => (&args.open, false),
+            Command::Sweep(args) => (&args.open, args.watching.watch),
+            Command::Doctor(args) => (&args.open, args.watch),
+            Command::Explain(args) => (&args.open, false),
+            _ => return None,
+        })
+    }
+
+    /// Whether the page is to be opened, and which file it is written to. Then its format is chosen, too.
+    ///
+    /// # Errors
+    /// Another format was chosen, pictures that would follow each other in one stream, or a page for a terminal.
+    pub(super) fn opens(&self, output: &mut Option<Format>) -> Result<Option<Option<PathBuf>>, OperationError> {
+        let Some((open, watch)) = self.drawing() else { return Ok(None) };
+        let format = output.unwrap_or_default();
+        let opens = open.open.is_some();
+        match format {
+            Format::Text if opens => *output = Some(Format::Html),
+            Format::Html if !opens && io::stdout().is_terminal() => {
+                return usage("-o html writes a page for a browser: -o html > FILE keeps it, --open shows it");
+            }
+            Format::Html => {}
+            other if opens => {
+                return usage(format!("--open shows -o html: it cannot be used with -o {}", other.name()));
+            }
+            _ => {}
+        }
+        let format = output.unwrap_or_default();
+        if watch && format.draws() {
+            return usage(format!("--watch cannot be used with -o {}: a picture is of one moment", format.name()));
+        }
+        Ok(open.open.clone())
+    }
 }
 
 /// As kubectl's: the examples come before the flags.

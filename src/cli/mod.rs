@@ -8,6 +8,7 @@ mod cancel;
 pub mod commands;
 pub mod completion;
 mod config;
+mod connection;
 mod delete;
 mod doctor;
 pub mod examples;

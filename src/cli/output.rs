@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    operations::{OperationError, approve::PlanFingerprint, predict::PlanResult, usage},
+    operations::{OperationError, approve::PlanFingerprint, predict::PlanResult},
     render::{
         document::{Template, TemplateOptions},
         escape::visible,
@@ -22,8 +22,7 @@ use gc_cluster::dump::folder_of;
 use gc_core::{command_line::Kubectl, graph::OwnerGraph, model::Snapshot};
 
 use super::{
-    args::{GlobalArgs, OpenArgs, PrintArgs},
-    commands::Command,
+    args::{GlobalArgs, PrintArgs},
     report::{self, Exit, Report, print_data, terminal_height, terminal_width},
 };
 
@@ -198,47 +197,6 @@ pub(super) fn in_memory(source: io::Error) -> OperationError {
 
 /// How long the browser's opener may take to fail.
 const PATIENCE: Duration = Duration::from_secs(3);
-
-impl Command {
-    /// Whether what a command draws is opened and where, and whether it is printed again and again.
-    fn drawing(&self) -> Option<(&OpenArgs, bool)> {
-        Some(match self {
-            Command::Tree(args) => (&args.open, args.watch),
-            Command::Plan(args) => (&args.open, false),
-            Command::Delete(args) => (&args.open, false),
-            Command::Sweep(args) => (&args.open, args.watching.watch),
-            Command::Doctor(args) => (&args.open, args.watch),
-            Command::Explain(args) => (&args.open, false),
-            _ => return None,
-        })
-    }
-
-    /// Whether the page is to be opened, and which file it is written to. Then its format is chosen, too.
-    ///
-    /// # Errors
-    /// Another format was chosen, pictures that would follow each other in one stream, or a page for a terminal.
-    pub(super) fn opens(&self, output: &mut Option<Format>) -> Result<Option<Option<PathBuf>>, OperationError> {
-        let Some((open, watch)) = self.drawing() else { return Ok(None) };
-        let format = output.unwrap_or_default();
-        let opens = open.open.is_some();
-        match format {
-            Format::Text if opens => *output = Some(Format::Html),
-            Format::Html if !opens && io::stdout().is_terminal() => {
-                return usage("-o html writes a page for a browser: -o html > FILE keeps it, --open shows it");
-            }
-            Format::Html => {}
-            other if opens => {
-                return usage(format!("--open shows -o html: it cannot be used with -o {}", other.name()));
-            }
-            _ => {}
-        }
-        let format = output.unwrap_or_default();
-        if watch && format.draws() {
-            return usage(format!("--watch cannot be used with -o {}: a picture is of one moment", format.name()));
-        }
-        Ok(open.open.clone())
-    }
-}
 
 /// Writes a report's page to a file that only the user may read, and shows it. The path is a note.
 pub(super) fn show(mut report: Report, file: Option<&Path>) -> Report {

@@ -14,7 +14,7 @@ use gc_core::{
 
 use super::{
     args::{GlobalArgs, ReclaimArgs},
-    config::time_of,
+    connection::time_of,
     output::Printer,
     report::{Report, heading},
 };

@@ -43,7 +43,7 @@ use super::{
     args::{
         AssumeArgs, ConsentArgs, GateArgs, GlobalArgs, GraceArgs, KeepArgs, OpenArgs, PropagationArgs, grace_period,
     },
-    config::time_of,
+    connection::time_of,
     output::{Printer, changes, show_before, view_of},
     progress::FollowReporter,
     report::{Exit, Report, StdTerminal, describe_error, heading},

@@ -42,7 +42,7 @@ use gc_core::{
 
 use super::{
     args::{AssumeArgs, GlobalArgs, OpenArgs, SourceArgs},
-    config::time_of,
+    connection::time_of,
     output::{Printer, changes, show_before},
     progress::FollowReporter,
     report::{Exit, Report, StdTerminal, heading},

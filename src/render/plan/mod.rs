@@ -7,6 +7,7 @@ mod next;
 mod radius;
 mod rows;
 mod text;
+mod then;
 mod verdict;
 
 pub(super) use effects::{kept_outside, lost, perhaps_lost};

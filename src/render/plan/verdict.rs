@@ -32,7 +32,7 @@ use gc_core::{
 use super::{
     PlanView,
     forbidden::{describe_gate, describe_obstacle, gate_flag},
-    text::{in_second_end, more_later},
+    then::{in_second_end, more_later},
 };
 
 /// A part of a verdict's sentence.

@@ -16,10 +16,13 @@ mod testing;
 
 use serde::Serialize;
 
-pub use archived::{Archived, Malformed, OwnerReference, Place, selected_namespaces};
+pub use archived::{Archived, Malformed, OwnerReference, Place};
 pub use fields::{Difference, differences};
 pub use left_out::{LeftOut, Lost, lost};
-pub use plan::{Item, ItemId, Need, Owner, RestoreOptions, RestorePlan, creation_order, defined, rank, sets_status};
+pub use plan::{
+    Item, ItemId, Need, Owner, RestoreOptions, RestorePlan, creation_order, defined, rank, selected_namespaces,
+    sets_status,
+};
 pub use relocate::{NamespaceMap, StillNamed};
 
 /// The result for one object.
