@@ -18,8 +18,16 @@ use crate::{
         words::rows_of,
     },
 };
-use gc_cluster::dump::folder_of;
-use gc_core::{command_line::Kubectl, graph::OwnerGraph, model::Snapshot};
+use gc_cluster::{
+    cluster::{ConnectionOptions, clock},
+    dump::folder_of,
+};
+use gc_core::{
+    command_line::{Kubectl, ShellCommand},
+    document::rfc3339,
+    graph::OwnerGraph,
+    model::Snapshot,
+};
 
 use super::{
     args::{GlobalArgs, PrintArgs},
@@ -35,6 +43,8 @@ pub(super) struct Printer {
     templates: TemplateOptions,
     style: Style,
     commands: ObjectCommands,
+    /// What a page says of itself; empty for any other format.
+    made: String,
 }
 
 impl Printer {
@@ -42,8 +52,9 @@ impl Printer {
     pub(super) fn new(global: &GlobalArgs) -> Self {
         let style = Style::new(report::is_coloured(global.color, &io::stdout()));
         let templates = global.printing.templates();
-        let commands = global.object_commands();
-        Printer { format: global.printing.format(), fold: true, now: None, templates, style, commands }
+        let (format, commands) = (global.printing.format(), global.object_commands());
+        let made = if format == Format::Html { made(&global.connection.chosen) } else { String::new() };
+        Printer { format, fold: true, now: None, templates, style, commands, made }
     }
 
     /// Prints a plan or a sweep: folded, unless the format is wide or `all` is set.
@@ -86,10 +97,10 @@ impl Printer {
         output: &impl Output,
         heading: impl FnOnce() -> Vec<u8>,
     ) -> Result<Vec<u8>, OperationError> {
-        let Printer { format, fold, now, templates, style, commands } = self;
+        let Printer { format, fold, now, templates, style, commands, made } = self;
         let (fold, now, templates) = (*fold, *now, *templates);
         let options = TextOptions { width: terminal_width(), fold, wide: false, now, templates, style };
-        let heading = || if templates.titles { heading() } else { Vec::new() };
+        let heading = || if templates.titles { [&*heading(), made.as_bytes()].concat() } else { Vec::new() };
         let mut printed =
             output::print(output, *format, &options, commands, heading).map_err(|error| match error.kind() {
                 io::ErrorKind::InvalidInput => unfitting(*format, &error),
@@ -106,6 +117,17 @@ impl Printer {
         let is_raw = matches!(format, Format::Template(_)) && io::stdout().is_terminal();
         Ok(if is_raw { for_terminal(&String::from_utf8_lossy(&printed)).into_bytes() } else { printed })
     }
+}
+
+/// When a page was made, and by which command, without its secrets: who gets the page next week asks.
+fn made(connection: &ConnectionOptions) -> String {
+    let ConnectionOptions { token, password, proxy_url, .. } = connection;
+    let secrets = || [token, password, proxy_url].into_iter().flatten().filter(|secret| !secret.is_empty());
+    let words = std::env::args_os().skip(1).map(|word| {
+        secrets().fold(word.to_string_lossy().into_owned(), |word, secret| word.replace(secret.as_str(), "…"))
+    });
+    let command = ShellCommand::new("kubectl").arg("gc").args(words);
+    visible(&format!("Made {} by: {command}", rfc3339(clock::now().as_second()))).into_owned() + "\n\n"
 }
 
 /// What has changed since the plan that was shown before this one, to follow a heading; empty if none was shown.

@@ -47,7 +47,6 @@ pub(super) struct Look {
     pub word: &'static str,
     /// What a legend says.
     pub meaning: &'static str,
-    #[serde(skip)]
     pub tone: Tone,
     /// The colours of its words, and of what is behind them. On dark, the page's style sheet has others.
     #[serde(skip)]
@@ -249,7 +248,8 @@ impl Headline {
 }
 
 /// What a text means to the reader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Tone {
     Plain,
     /// Less important text.

@@ -118,6 +118,18 @@ fn a_page_has_the_picture_of_every_policy() {
 }
 
 #[test]
+fn a_page_says_when_and_by_which_command_it_was_made() {
+    let args = [COMMANDS[2].1, &["--token=not-to-be-told", "--password", "nor-this"]].concat();
+    let page = drawn(&args, "html");
+    let (made, rest) = page.split_once(" by: kubectl gc plan deployment/web -n shop --from ").expect("a command");
+    let (_, time) = made.rsplit_once("Made ").expect("a time");
+    assert!(time.parse::<jiff::Timestamp>().is_ok(), "{time}");
+    let (command, _) = rest.split_once('\n').unwrap();
+    assert!(command.contains("--token=…") && command.ends_with(" -o html"), "{command}");
+    assert!(!page.contains("not-to-be-told") && !page.contains("nor-this"), "{command}");
+}
+
+#[test]
 fn a_page_has_no_markup_from_names() {
     for args in [&["tree"][..], &["plan", "cm", "--all"], &["doctor"], &["explain", "cm", "--all"]] {
         let page = markup_drawn(args, "html");

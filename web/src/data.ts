@@ -1,78 +1,67 @@
-// What the program writes into the page: src/render/picture/data.rs says what each column means,
-// and has made every text visible.
-
-/** A number for each object, reference or row: mostly a place in `texts`. 0 is none. */
+// What the program writes into the page: src/render/picture/data.rs says what each part means, and
+// has made every text visible. A column has a number for each object, reference or row: mostly a
+// place in `texts`.
 type Columns<Name extends string> = Record<Name, number[]>;
 type ObjectColumn =
   'apiVersion' | 'kind' | 'namespace' | 'created' | 'finalizers' | 'flags' | 'commands';
 type RowColumn = 'object' | 'parent' | 'title' | 'fate' | 'word' | 'detail' | 'flags' | 'story';
+type State = { name: string; symbol: string; word: string; meaning: string; tone: string };
+export type Section = { label: string; lines: string[]; commands?: string[] };
+
+export interface View {
+  name: string;
+  verdict?: { fate: number; word: string; sentence: string };
+  reasons: string;
+  rows: Columns<RowColumn>;
+  waits: [number, number][];
+  facts: Section[];
+  sections: Section[];
+}
 
 export interface Data {
   kind: string;
   title: string;
   source: string;
   program: string;
-  /** The view that was asked for. */
   shown: number;
   /** What needs attention most comes first. */
-  states: { name: string; symbol: string; word: string; meaning: string }[];
+  states: State[];
   texts: string[];
   stories: Section[][];
   commands: string[][][];
   abouts: string[];
   objects: { name: string[] } & Columns<ObjectColumn>;
   links: Columns<'dependent' | 'owner' | 'about'>;
-  /** One, or one for each propagation policy. */
   views: View[];
-}
-
-export interface View {
-  name: string;
-  verdict?: { fate: number; word: string; sentence: string };
-  /** The verdict in full. */
-  reasons: string;
-  rows: Columns<RowColumn>;
-  /** Objects, each with one that it waits for. */
-  waits: [number, number][];
-  /** What stands in the place of the section `Then`. */
-  facts: Section[];
-  sections: Section[];
-}
-
-export interface Section {
-  label: string;
-  lines: string[];
-  /** Those lines that are commands. */
-  commands?: string[];
 }
 
 /** The picture of this page. */
 export let data: Data;
+/** How a link names each object, so that it fits tomorrow's page; a second one by its number. */
+export const places = new Map<string, number>();
+export let placeOf: string[];
 
 export function use(picture: Data): void {
   data = picture;
+  const { kind, namespace, name } = data.objects;
+  name.forEach((name, at) => {
+    const place = `${textOf(kind, at).toLowerCase()}/${textOf(namespace, at)}/${name}`;
+    places.set(places.has(place) ? `object-${at}` : place, at);
+  });
+  placeOf = [...places.keys()];
 }
 
 /** Whether it is said of all objects what becomes of them. */
-export function isChange(): boolean {
-  return ['Plan', 'Sweep', 'Deletion'].includes(data.kind);
-}
+export const isChange = (): boolean => ['Plan', 'Sweep', 'Deletion'].includes(data.kind);
 
-export function textOf(column: number[], at: number): string {
-  return data.texts[column[at] ?? 0] ?? '';
-}
+export const textOf = (column: number[], at: number): string => data.texts[column[at] ?? 0] ?? '';
 
 /** `Pod/web-1`. */
-export function titleOf(object: number): string {
-  return `${textOf(data.objects.kind, object)}/${data.objects.name[object]}`;
-}
+export const titleOf = (own: number): string =>
+  `${textOf(data.objects.kind, own)}/${data.objects.name[own]}`;
 
-/** The number of a state, by its name. */
-export function fateOf(name: string): number {
-  return data.states.findIndex((state) => state.name === name);
-}
+/** The number of a state. */
+export const fateOf = (name: string): number => data.states.findIndex((one) => one.name === name);
 
 /** `12,000`, whatever the reader's language is: the page is in English. */
-export function grouped(number: number): string {
-  return number.toLocaleString('en');
-}
+export const grouped = (number: number): string => number.toLocaleString('en');

@@ -11,56 +11,52 @@ const WHOLE = 1500;
 
 /** The columns of the table. The tree has one for the object, instead. */
 export const COLUMNS = ['state', 'kind', 'name', 'namespace', 'detail'] as const;
-export type Column = 'object' | (typeof COLUMNS)[number];
 export type Forest = ReturnType<typeof forestOf>;
 
 /** What is closed is so in all views: objects by their place, and other lines by one below 0. */
 export function forestOf(view: View, closed: Set<number>) {
   const { object, fate, word, detail, flags, title } = view.rows;
   const { objects, states } = data;
-  const size = fate.length;
+  const all = [...fate.keys()];
   const parent = Int32Array.from(view.rows.parent, (above, line) => (above ? line - above : -1));
   /** How many lines it stands below, from 1. */
-  const level = new Int32Array(size).fill(1);
+  const level = new Int32Array(all.length);
   /** The first line that is not below it. */
-  const end = Int32Array.from(fate, (_, line) => line + 1);
+  const end = Int32Array.from(all, (line) => line + 1);
   /** The worst state of it and of all below it. */
   const worst = Int32Array.from(fate);
   /** The line of an object; -1 if it is outside of the view. */
   const lineOf = new Int32Array(objects.name.length).fill(-1);
   /** The similar siblings that a line is folded with. */
-  const folds: number[][] = [];
-  /** Those folds that are open, by their first line. */
-  const open = new Set<number>();
-  /** How many objects end in each state. Findings count as in the verdict: without objects. */
+  const folds: (number[] | undefined)[] = [];
   const numbers = states.map(() => 0);
   /** 2: it is found. 1: something below it is. */
-  const shown = new Uint8Array(size);
+  const shown = new Uint8Array(all.length);
   const texts: string[] = [];
   let isSearch = false;
 
   const key = (line: number): number => object[line] || -1 - line;
   const pointsElsewhere = (line: number): boolean => (flags[line]! & 1) > 0;
+  const loses = (line: number): boolean => (flags[line]! & 2) > 0;
+  const unfold = (line: number): void => folds[line]?.forEach((at) => delete folds[at]);
+  const findings = all.filter((line) => !object[line] && states[fate[line]!]!.symbol === '▲');
+  const found = new Set(findings.map((line) => fate[line]!));
+  for (const line of all) {
+    level[line] = (level[parent[line]!] ?? 0) + 1;
+    // Findings count as in the verdict: without objects.
+    const isOfFinding = object[line]! > 0 && found.has(fate[line]!);
+    if (!pointsElsewhere(line) && !isOfFinding) numbers[fate[line]!]!++;
+  }
   // Places that are none, like that above a root, are left alone.
-  for (let line = size - 1; line >= 0; line--) {
-    const up = parent[line]!;
+  for (const line of all.toReversed()) {
+    const [up, own] = [parent[line]!, object[line]! - 1];
     end[up] = Math.max(end[up]!, end[line]!);
     worst[up] = Math.min(worst[up]!, worst[line]!);
-    const own = object[line]! - 1;
     if (!pointsElsewhere(line) || lineOf[own] === -1) lineOf[own] = line;
   }
-  const kinds = ['error', 'warning', 'note'].map(fateOf);
-  const [unsure, later] = [fateOf('unsure'), fateOf('later')];
-  const findings = [...fate.keys()].filter((at) => !object[at] && kinds.includes(fate[at]!));
-  const found = new Set(findings.map((line) => fate[line]!));
-  const waiting = new Set(view.waits.map(([object]) => object));
   const alike = new Map<string, number[]>();
-  for (let line = 0; line < size; line++) {
-    const [up, at, own] = [parent[line]!, fate[line]!, object[line]!];
-    level[line] = (level[up] ?? 0) + 1;
-    if (!pointsElsewhere(line) && !(own && found.has(at))) numbers[at]!++;
-    if (!own || end[line]! > line + 1) continue;
-    const what = `${up} ${objects.kind[own - 1]} ${at} ${flags[line]}`;
+  for (const line of all.filter((line) => object[line] && end[line] === line + 1)) {
+    const what = `${parent[line]} ${objects.kind[object[line]! - 1]} ${fate[line]} ${flags[line]}`;
     const same = `${what} ${word[line]} ${detail[line]}`;
     if (!alike.get(same)?.push(line)) alike.set(same, [line]);
   }
@@ -68,91 +64,105 @@ export function forestOf(view: View, closed: Set<number>) {
     const folded = lines.length > FOLD_OVER ? lines.slice(SHOWN) : [];
     for (const line of folded) folds[line] = folded;
   }
-
-  if (size > WHOLE && view === data.views[data.shown]) {
-    worst.forEach((worst, line) => worst >= later && closed.add(key(line)));
+  if (all.length > WHOLE && view === data.views[data.shown]) {
+    const calm = fateOf('later');
+    worst.forEach((worst, line) => worst >= calm && closed.add(key(line)));
   }
-  const holds = (line: number): boolean => fate[line]! < unsure && !waiting.has(object[line]! - 1);
+  const [unsure, waiting] = [fateOf('unsure'), new Set(view.waits.map(([object]) => object))];
 
   const forest = {
-    view, size, parent, level, end, worst, lineOf, shown, numbers, findings,
-    /** How many rows lose data. */
-    lost: flags.filter((flags) => flags & 2).length,
+    view, parent, level, end, worst, lineOf, shown, numbers, findings, loses,
+    size: all.length,
+    /** How many rows are found, and how many lose data. */
+    found: all.length,
+    lost: all.filter(loses).length,
     /** What holds things up: objects that don't go, and wait for no other. */
-    culprits: isChange() ? [...fate.keys()].filter(holds) : [],
-    /** How many rows are found. */
-    found: size,
+    culprits: all.filter((line) =>
+      isChange() && fate[line]! < unsure && !waiting.has(object[line]! - 1)),
     row: (line: number): number => (line < 0 ? ~line : line),
-    loses: (line: number): boolean => (flags[line]! & 2) > 0,
     /** Whether it is open; undefined if nothing is below it. */
-    isOpen(line: number): boolean | undefined {
-      if (line < 0) return false;
-      return end[line]! > line + 1 ? isSearch || !closed.has(key(line)) : undefined;
-    },
+    isOpen: (line: number): boolean | undefined => line < 0 ? false
+      : end[line]! > line + 1 ? isSearch || !closed.has(key(line)) : undefined,
 
-    /** The text in a column. */
-    cell(line: number, column: Column): string {
+    /** What is said of a line: in its columns, and what else a search finds. */
+    said(line: number) {
       const at = forest.row(line);
       const own = object[at]! - 1;
-      switch (column) {
-        case 'object':
-          if (line >= 0) return textOf(title, at) || titleOf(own);
-          return `${grouped(folds[at]!.length)} more like this: ${textOf(objects.kind, own)}`;
-        case 'state': {
-          const { name, word: usual } = states[fate[at]!]!;
-          return textOf(word, at) || (name === 'untouched' ? '' : usual);
-        }
-        case 'detail': return line < 0 ? '' : textOf(detail, at);
-        case 'name': return objects.name[own] ?? textOf(title, at);
-        default: return textOf(objects[column], own);
-      }
+      const { name, word: usual } = states[fate[at]!]!;
+      const kind = textOf(objects.kind, own);
+      return {
+        object: line < 0 ? `${grouped(folds[at]!.length)} more like this: ${kind}`
+          : textOf(title, at) || titleOf(own),
+        state: textOf(word, at) || (name === 'untouched' ? '' : usual),
+        kind,
+        name: objects.name[own] ?? textOf(title, at),
+        namespace: textOf(objects.namespace, own),
+        detail: line < 0 ? '' : textOf(detail, at),
+        apiVersion: textOf(objects.apiVersion, own),
+        finalizers: textOf(objects.finalizers, own),
+      };
     },
 
     toggle(line: number): void {
-      if (line < 0) open.add(~line);
+      if (line < 0) unfold(~line);
       else if (!closed.delete(key(line))) closed.add(key(line));
     },
 
     /** Opens what a line stands below. */
     reveal(line: number): void {
-      for (let at = line; at >= 0; at = parent[at]!) {
-        if (at !== line) closed.delete(key(at));
-        open.add(folds[at]?.[0] ?? -1);
-      }
+      unfold(line);
+      for (let at = parent[line]!; at >= 0; at = parent[at]!) closed.delete(key(at));
     },
 
     /** Finds what has all these words, in any case, and none of these states. */
     filter(search: string, off: string): void {
       const words = search.toLowerCase().match(/\S+/g) ?? [];
       const isOff = states.map(({ name }) => off.split(' ').includes(name));
-      const textIn = (line: number): string => texts[line] ??= [
-        forest.cell(line, 'object'), ...COLUMNS.map((column) => forest.cell(line, column)),
-        ...[objects.apiVersion, objects.finalizers].map((of) => textOf(of, object[line]! - 1)),
-      ].join('\n').toLowerCase();
+      const textIn = (line: number): string =>
+        texts[line] ??= Object.values(forest.said(line)).join('\n').toLowerCase();
       isSearch = words.length > 0;
       forest.found = 0;
       shown.fill(0);
-      for (let line = size - 1; line >= 0; line--) {
-        const isFound = !isOff[fate[line]!]
-          && (!isSearch || words.every((word) => textIn(line).includes(word)));
-        if (isFound) shown[line] = 2;
-        forest.found += Number(isFound);
+      for (const line of all.toReversed()) {
+        if (!isOff[fate[line]!] && words.every((word) => textIn(line).includes(word))) {
+          shown[line] = 2;
+          forest.found++;
+        }
         if (shown[line]) shown[parent[line]!] ||= 1;
       }
     },
 
     /** The lines to show now, or all that the filter leaves. A search shows all that it finds. */
     visible(isAll = false): number[] {
-      const lines: number[] = [];
-      for (let line = 0; line < size;) {
-        const first = isAll || isSearch ? undefined : folds[line]?.[0];
-        const isFolded = first !== undefined && !open.has(first);
-        if (shown[line] && !isFolded) lines.push(line);
-        else if (shown[line] && first === line) lines.push(~line);
-        const isWalked = shown[line] && !isFolded && (isAll || forest.isOpen(line));
-        line = isWalked ? line + 1 : end[line]!;
+      const lines = new Set<number>();
+      for (let line = 0; line < all.length;) {
+        const fold = isAll || isSearch ? undefined : folds[line];
+        if (shown[line]) lines.add(fold ? ~fold[0]! : line);
+        line = shown[line] && (isAll || forest.isOpen(line)) ? line + 1 : end[line]!;
       }
-      return lines;
+      return [...lines];
+    },
+
+    /** The lines of the table: each object that is found once, sorted by a column, or `-COLUMN`. */
+    table(sort: string): number[] {
+      const once = all.filter((line) =>
+        shown[line] === 2 && (lineOf[object[line]! - 1] ?? line) === line);
+      const column = COLUMNS.find((column) => column === sort.replace('-', ''));
+      if (!column) return once;
+      // Of states, what needs attention most is the first: a letter for each.
+      const keys = all.map((line) => column === 'state' ? String.fromCharCode(65 + fate[line]!)
+        : forest.said(line)[column]);
+      const sign = sort.startsWith('-') ? -1 : 1;
+      // What has no value comes last in both directions.
+      return once.sort((a, b) => Number(!keys[a]) - Number(!keys[b]) ||
+        (keys[a] === keys[b] ? 0 : keys[a]! < keys[b]! ? -sign : sign));
+    },
+
+    /** The next line after one that is stuck or loses data. */
+    nextWorst(line: number): number | undefined {
+      const bad = all.filter((at) =>
+        shown[at] === 2 && (states[fate[at]!]!.tone === 'error' || loses(at)));
+      return bad.find((at) => at > line) ?? bad[0];
     },
   };
   return forest;

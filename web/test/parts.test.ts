@@ -19,7 +19,7 @@ function whole(view: View, closed = new Set<number>()): Forest {
   return lines;
 }
 const forest = (picture: Picture): Forest => whole(views(picture)[0]!);
-const titles = (forest: Forest): string[] => forest.visible().map((line) => forest.cell(line, 'object'));
+const titles = (forest: Forest): string[] => forest.visible().map((line) => forest.said(line).object);
 
 test('numbers are grouped', () => {
   assert.deepEqual([0, 999, 1000, 12_345_678].map(grouped), ['0', '999', '1,000', '12,345,678']);
@@ -93,7 +93,7 @@ test('a large forest is open only where something needs attention', () => {
   const lines = forest(many(100_000));
   const isBad = (line: number): boolean => lines.worst[line]! < 6;
   for (const line of lines.visible()) {
-    assert.equal(lines.isOpen(line) ?? isBad(line), isBad(line), lines.cell(line, 'object'));
+    assert.equal(lines.isOpen(line) ?? isBad(line), isBad(line), lines.said(line).object);
   }
   assert.ok(lines.visible().filter(isBad).length > 100);
 });
@@ -111,7 +111,7 @@ test('a filter keeps what matches and what that stands below', () => {
   const find = (search: string, ...states: string[]): string[] => {
     const off = shop().states.map(({ name }) => name).filter((name) => states.length > 0 && !states.includes(name));
     lines.filter(search, off.join(' '));
-    return lines.visible().map((line) => (lines.shown[line] === 2 ? '' : '^') + lines.cell(line, 'object'));
+    return lines.visible().map((line) => (lines.shown[line] === 2 ? '' : '^') + lines.said(line).object);
   };
   const stuck = ['^Deployment/web', '^ReplicaSet/web-6d5f8c7b94', 'Pod/web-6d5f8c7b94-x2lqp'];
   assert.deepEqual(find('', 'stuck'), stuck);

@@ -7,7 +7,10 @@ const CREATED = '2026-11-02T09:00:00Z';
 /** As src/render/states.rs has them: only their order and their names matter here. */
 const STATES: Picture['states'] = [
   'stuck', 'error', 'depends', 'waits', 'unsure', 'warning', 'later', 'deleted', 'missing', 'kept', 'note', 'untouched',
-].map((name, at) => ({ name, symbol: '■▲◊○?▲»×□●▲·'[at]!, word: name, meaning: `is ${name}` }));
+].map((name, at) => ({
+  name, symbol: '■▲◊○?▲»×□●▲·'[at]!, word: name, meaning: `is ${name}`,
+  tone: ['error', 'error', 'warning', 'warning', 'warning', 'warning', 'later', 'plain', 'quiet', 'good', 'quiet', 'quiet'][at]!,
+}));
 
 export function picture(part: Partial<Picture>): Picture {
   return {

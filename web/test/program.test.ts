@@ -58,6 +58,8 @@ test('a plan says on its page what it says as text', async () => {
   // Where the text has one line for several objects, the page has one for each, as -o wide.
   const text = run(...args, '-o', 'wide');
   await look(args, async ({ page }) => {
+    assert.match(await page.locator('header > p').first().innerText(),
+      / Made \d{4}-\d\d-\d\dT[\d:]+Z by: kubectl gc plan deployment\/web -n shop --from examples\/shop\.yaml -o html · kubectl gc \d/);
     const verdict = /^STUCK: (.*)$/m.exec(text)![1]!;
     assert.equal(await page.locator('h1').innerText(), `■ STUCK ${verdict}`);
     const titles = await page.locator('#tree .lines .title').allInnerTexts();

@@ -1,0 +1,188 @@
+// What stands around the list: the verdict, the facts, the bar, the foot; and the story of what is
+// chosen.
+import { chosen, forest, forests, go, isTable, line, linkOf, object } from './main.ts';
+import { data, grouped, placeOf, textOf, titleOf, type Section } from './data.ts';
+import { fill, find, h, joined, pill, type Part } from './dom.ts';
+
+/** So many findings have a box, and so many objects are named for each reason. */
+const BOXES = 12;
+const NAMES = 4;
+/** So many other objects are named, and so many lines are shown at once; then comes a number. */
+const NAMED = 8;
+const HINT = 'Choose an object to read its story, or press n for the next one that is stuck or ' +
+  'loses data.';
+const MISSING = 'No object with this uid was read: only an owner reference names it.';
+
+export const search = find<HTMLInputElement>('#search');
+const bar = find<HTMLFormElement>('#bar');
+bar.addEventListener('input', () => {
+  const off = [...bar.querySelectorAll<HTMLInputElement>('[type=checkbox]:not(:checked)')];
+  const said = Object.fromEntries(new FormData(bar)) as Record<string, string>;
+  go({ ...said, off: off.map(({ value }) => value).join(' ') });
+});
+
+export function showHead(): void {
+  const { name, verdict, reasons, sections, facts } = forest.view;
+  const other = `Shown: --propagation=${name}, which is not what the command asked for. `;
+  const by = (label: string): Part[] =>
+    sections.filter((one) => one.label === label).map(section);
+  const from = [data.title, data.source, data.program].map((text) => h('bdi', text));
+  const more = forest.findings.length - BOXES;
+  fill(find('#head'),
+    h('p.quiet', ...joined(from, ' · ')),
+    h('h1', verdict !== undefined && pill(verdict.fate, verdict.word), ' ',
+      h('bdi', verdict?.sentence ?? data.title)),
+    h('p', forest !== forests[data.shown] && other, h('bdi', reasons)),
+    h('div.facts',
+      ...forest.findings.slice(0, BOXES).map((line) => h('section', ...card(line))),
+      more > 0 && h('p', `${grouped(more)} more below`), ...by('Lost'), holds(), ...by('Why'),
+      ...facts.length > 0 ? facts.map(section) : by('Then'), ...by('Next')));
+  fill(find('#notes'), ...by('Note'));
+  if (search.value !== chosen.q) search.value = chosen.q;
+  find<HTMLInputElement>(isTable() ? '#v-table' : '#v-tree').checked = true;
+  fill(find('#policies'), { hidden: forests.length < 2 }, h('legend', 'Policy'),
+    ...forests.map(policy));
+  const off = chosen.off.split(' ');
+  fill(find('#states'), h('legend', 'Show'), ...data.states.map(({ name }, fate) => {
+    const [id, checked, of] = [`state-${name}`, !off.includes(name), forest.numbers[fate]!];
+    // One that doesn't occur stays as it is.
+    return h('label', { hidden: of === 0 },
+      h('input', { type: 'checkbox', value: name, id, checked }), pill(fate), grouped(of));
+  }));
+  const meanings = data.states.map(({ symbol, word, meaning }, fate) =>
+    forest.numbers[fate]! > 0 && `${symbol} ${word}: ${meaning}`);
+  fill(find('#meanings'), meanings.filter(Boolean).join(' · '));
+}
+
+/** What holds it up: objects for the same reason in one line. */
+function holds(): HTMLElement {
+  const { view, culprits } = forest;
+  const by = Map.groupBy(culprits, (line) => textOf(view.rows.detail, line));
+  // What came of a delete says it, too.
+  const isSaid = view.facts.some(({ label }) => label === 'Left Terminating');
+  return box('What holds it up', isSaid ? [] : [...by], ([why, lines]) => [
+    ...named(lines, (line) => linkTo(view.rows.object[line]! - 1), NAMES),
+    h('bdi', why && `: ${why}`),
+  ]);
+}
+
+/** A policy, with how many objects end in each state. */
+function policy({ view: { name }, numbers, lost }: typeof forest): HTMLElement {
+  const number = (symbol: string, word: string, tone: string, of: number): Part =>
+    of > 0 && h(`span.${tone}`, { title: word }, `${symbol} ${grouped(of)}`,
+      h('span.unseen', ` ${word}`));
+  const checked = name === forest.view.name;
+  return h('label',
+    h('input', { type: 'radio', name: 'p', value: name, id: `p-${name}`, checked }), name,
+    ...data.states.map(({ symbol, word, tone }, fate) =>
+      number(symbol, word, tone, numbers[fate]!)),
+    number('!', 'lose data', 'error', lost));
+}
+
+export function story(): Part[] {
+  if (line < 0 && object < 0) return [h('p.quiet', HINT)];
+  const { waits } = forest.view;
+  const { name, namespace, kind, created, finalizers, flags, commands } = data.objects;
+  const { owner, dependent, about } = data.links;
+  const isMissing = (flags[object]! & 2) > 0;
+  const path = pathOf(object);
+  const others = ends(dependent, object).filter((link) => owner[link] !== path.at(-1));
+  const kinds = Map.groupBy(ends(owner, object), (link) => textOf(kind, dependent[link]!));
+  const below = [...kinds].map(([kind, { length }]) => `${kind} (${grouped(length)})`);
+  const pairs = (end: 0 | 1): Part[] => named(
+    waits.filter((pair) => pair[end] === object).map((pair) => pair[1 - end]!), linkTo);
+  const time = textOf(created, object);
+  const facts: Record<string, Part[]> = {
+    Namespace: [textOf(namespace, object)],
+    Under: joined(path.map(linkTo), ' › '),
+    'Also owned by': named(others, (link) =>
+      h('span', linkTo(owner[link]!), ` ${data.abouts[about[link]!]}`)),
+    'Waits for': pairs(0),
+    'Holds up': pairs(1),
+    'Held by': [textOf(finalizers, object)],
+    'Below it': [below.join(', ')],
+    Created: [time && `${time} UTC`],
+    Missing: [isMissing && MISSING],
+  };
+  const terms = h('dl', ...Object.entries(facts).flatMap(([term, said]) =>
+    said.some(Boolean) ? [h('dt', term), h('dd', ...said)] : []));
+  const show = data.commands[commands[object] ?? 0]!.map((parts) => parts.join(name[object]));
+  return [
+    h('button.close', { onclick: () => go({ o: '' }), ariaLabel: 'Close the story' }, '×'),
+    ...line >= 0 ? card(line, terms) : [
+      h('span.quiet', isMissing ? 'missing' : 'not in this view'), h('h2', titleOf(object)), terms,
+    ],
+    section({ label: 'Commands', lines: show, commands: show }),
+  ];
+}
+
+/** What is said of a line: what becomes of it, and why; and what to do. */
+function card(line: number, terms: Part = false): Part[] {
+  const { state, object, detail } = forest.said(line);
+  const { fate, story, object: objects } = forest.view.rows;
+  // An object may have several lines.
+  const same = objects[line] ? ends(objects, objects[line]) : [line];
+  return [
+    state && pill(fate[line]!, state), ' ', h('h2', h('bdi', object)), h('p', h('bdi', detail)),
+    terms, ...same.flatMap((row) => data.stories[story[row]!]!).map(section),
+  ];
+}
+
+/** Where in a column an object stands. */
+const ends = (column: number[], object: number): number[] =>
+  column.flatMap((at, place) => (at === object ? [place] : []));
+
+/** The nearest owners of an object, the farthest first: of several the one that it stands below. */
+function pathOf(object: number): number[] {
+  const path: number[] = [];
+  for (let at = object; path.length < NAMED;) {
+    const above = forest.view.rows.object[forest.parent[forest.lineOf[at]!]!]! - 1;
+    const owners = ends(data.links.dependent, at).map((link) => data.links.owner[link]!);
+    at = owners.includes(above) ? above : owners[0] ?? -1;
+    if (at < 0 || at === object || path.includes(at)) break;
+    path.unshift(at);
+  }
+  return path;
+}
+
+/** Some of these, and how many more there are. */
+function named(all: number[], drawn: (one: number) => Part, most = NAMED): Part[] {
+  const more = all.length - most;
+  return [...joined(all.slice(0, most).map(drawn), ', '), more > 0 && ` and ${grouped(more)} more`];
+}
+
+const linkTo = (object: number): HTMLElement =>
+  h('a', { href: linkOf({ o: placeOf[object]!, q: '' }) }, h('bdi', titleOf(object)));
+
+const section = ({ label, lines, commands = [] }: Section): HTMLElement =>
+  box(label, lines, (line) => [commands.includes(line) ? command(line) : h('bdi', line)]);
+
+/** A label with some of these, and a button for more. */
+function box<T>(label: string, all: T[], drawn: (one: T) => Part[]): HTMLElement {
+  const list = h('ul');
+  const next = h('button', { onclick: more });
+  function more(): void {
+    const left = all.slice(list.childElementCount);
+    list.append(...left.slice(0, NAMED).map((one) => h('li', ...drawn(one))));
+    fill(next, { hidden: left.length <= NAMED }, `${grouped(left.length - NAMED)} more`);
+  }
+  more();
+  return h('section', { hidden: all.length === 0 }, h('h2', label), list, next);
+}
+
+/** A command with a button that copies it. */
+function command(text: string): HTMLElement {
+  const code = h('code', { tabIndex: 0 }, text);
+  const button = h('button', { onclick: copy, title: text }, 'Copy');
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      fill(button, 'Copied');
+    } catch {
+      // A frame or an old browser may forbid it.
+      getSelection()?.selectAllChildren(code);
+      fill(button, 'Selected: press Ctrl+C or ⌘C');
+    }
+  }
+  return h('div.command', code, button);
+}
