@@ -74,7 +74,8 @@ function toggle(line: number): void {
 }
 
 /** Shows what a link says; without one, what was chosen before in other lines. */
-function show(link?: string): void {
+function show(link?: string, onPaper = isPaper): void {
+  isPaper = onPaper;
   const [before, shown, old] = [chosen, linkOf({ o: '' }), forest];
   const said = new URLSearchParams(link?.slice(1));
   if (link !== undefined) chosen = { ...START, ...Object.fromEntries(said) };
@@ -265,12 +266,8 @@ async function run(): Promise<void> {
   list.addEventListener('click', click);
   list.addEventListener('scroll', drawLines);
   new ResizeObserver(drawLines).observe(list);
-  for (const name of ['beforeprint', 'afterprint']) {
-    addEventListener(name, () => {
-      isPaper = name === 'beforeprint';
-      show();
-    });
-  }
+  addEventListener('beforeprint', () => show(undefined, true));
+  addEventListener('afterprint', () => show(undefined, false));
 }
 
 void run();

@@ -9,9 +9,6 @@ const BOXES = 12;
 const NAMES = 4;
 /** So many other objects are named, and so many lines are shown at once; then comes a number. */
 const NAMED = 8;
-const HINT = 'Choose an object to read its story, or press n for the next one that is stuck or ' +
-  'loses data.';
-const MISSING = 'No object with this uid was read: only an owner reference names it.';
 
 export const search = find<HTMLInputElement>('#search');
 const bar = find<HTMLFormElement>('#bar');
@@ -26,10 +23,9 @@ export function showHead(): void {
   const other = `Shown: --propagation=${name}, which is not what the command asked for. `;
   const by = (label: string): Part[] =>
     sections.filter((one) => one.label === label).map(section);
-  const from = [data.title, data.source, data.program].map((text) => h('bdi', text));
-  const more = forest.findings.length - BOXES;
+  const [from, more] = [[data.title, data.source, data.program], forest.findings.length - BOXES];
   fill(find('#head'),
-    h('p.quiet', ...joined(from, ' · ')),
+    h('p.quiet', ...joined(from.map((text) => h('bdi', text)), ' · ')),
     h('h1', verdict !== undefined && pill(verdict.fate, verdict.word), ' ',
       h('bdi', verdict?.sentence ?? data.title)),
     h('p', forest !== forests[data.shown] && other, h('bdi', reasons)),
@@ -80,8 +76,7 @@ function policy({ view: { name }, numbers, lost }: typeof forest): HTMLElement {
 }
 
 export function story(): Part[] {
-  if (line < 0 && object < 0) return [h('p.quiet', HINT)];
-  const { waits } = forest.view;
+  if (line < 0 && object < 0) return [h('p.quiet', find('aside').dataset['hint']!)];
   const { name, namespace, kind, created, finalizers, flags, commands } = data.objects;
   const { owner, dependent, about } = data.links;
   const isMissing = (flags[object]! & 2) > 0;
@@ -90,7 +85,7 @@ export function story(): Part[] {
   const kinds = Map.groupBy(ends(owner, object), (link) => textOf(kind, dependent[link]!));
   const below = [...kinds].map(([kind, { length }]) => `${kind} (${grouped(length)})`);
   const pairs = (end: 0 | 1): Part[] => named(
-    waits.filter((pair) => pair[end] === object).map((pair) => pair[1 - end]!), linkTo);
+    forest.view.waits.filter((pair) => pair[end] === object).map((pair) => pair[1 - end]!), linkTo);
   const time = textOf(created, object);
   const facts: Record<string, Part[]> = {
     Namespace: [textOf(namespace, object)],
@@ -102,7 +97,7 @@ export function story(): Part[] {
     'Held by': [textOf(finalizers, object)],
     'Below it': [below.join(', ')],
     Created: [time && `${time} UTC`],
-    Missing: [isMissing && MISSING],
+    Missing: [isMissing && 'No object with this uid was read: only an owner reference names it.'],
   };
   const terms = h('dl', ...Object.entries(facts).flatMap(([term, said]) =>
     said.some(Boolean) ? [h('dt', term), h('dd', ...said)] : []));
