@@ -1,7 +1,7 @@
 //! The table of §4.2, row by row, and which resource the collector picks in §2 and §3.4.
 
 use gc_core::{
-    collector::{Decision, decide, decide::OwnerState},
+    collector::{Decision, OwnerState, decide},
     model::{Mapping, NotWatched, Reference, Resource, Resources, Strings, Symbol},
     server::Propagation::{Background, Foreground, Orphan},
 };

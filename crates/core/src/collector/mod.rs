@@ -3,10 +3,8 @@
 //! There is no I/O here: an examination returns requests ([`Ask`]) and takes answers ([`Answer`]), from a simulation or
 //! from a real cluster.
 
-pub mod decide;
 pub mod examine;
 mod graph_view;
-mod identity;
 pub mod live;
 mod observe;
 mod orphan;
@@ -19,10 +17,8 @@ mod examine_tests;
 #[cfg(test)]
 mod orphan_tests;
 
-pub use decide::{Decision, Failure, OwnerState, decide};
-pub use examine::{Answer, Ask, Examination, Finish, Progress, Reason};
-pub use graph_view::GraphView;
-pub use identity::{Identity, Known};
+pub use examine::{Answer, Ask, Decision, Examination, Failure, Finish, OwnerState, Progress, Reason, decide};
+pub use graph_view::{GraphView, Identity, Known};
 pub use observe::{Event, EventKind};
 pub use orphan::Orphaning;
 pub use overlay::{Collector, Node};

@@ -9,8 +9,7 @@ use crate::{
 };
 
 use super::{
-    graph_view::GraphView,
-    identity::{Identity, Known},
+    graph_view::{GraphView, Identity, Known},
     overlay::Collector,
 };
 

@@ -11,8 +11,7 @@ use crate::{
 };
 
 use super::{
-    graph_view::GraphView,
-    identity::{Identity, Known},
+    graph_view::{GraphView, Identity, Known},
     queue::Queue,
 };
 
@@ -132,37 +131,28 @@ impl<'a> Collector<'a> {
     }
 
     fn node_at_rest(&self, id: NodeId) -> Node<'a> {
-        let dependents = self.graph.dependents(id).len() as u32;
-        let blocking = self.graph.blocking_references(id);
+        let node = Node {
+            known: Known::Gone,
+            owners: References::Read(&[]),
+            being_deleted: false,
+            deleting_dependents: false,
+            dependents: self.graph.dependents(id).len() as u32,
+            blocking: self.graph.blocking_references(id),
+            members: None,
+        };
         if self.listing {
-            return Node::unlisted(dependents, blocking);
+            // No list has shown it yet. Its dependents are those that referenced it so far, in the end those of the
+            // snapshot.
+            return Node { members: Some(Vec::new()), ..node };
         }
         let Some(object) = self.graph.object(id) else {
             // An absent owner's node is removed once its absence is confirmed (R3.18).
             let known = if self.stays_virtual(id) { Known::Virtual } else { Known::Gone };
-            return Node {
-                known,
-                owners: References::Read(&[]),
-                being_deleted: false,
-                deleting_dependents: false,
-                dependents,
-                blocking,
-                members: None,
-            };
+            return Node { known, ..node };
         };
-        let watched = self.snapshot.resources.not_watched(self.snapshot.object(object).resource).is_none();
-        if !watched {
-            let known = if dependents == 0 { Known::Gone } else { Known::Virtual };
-            let owners = References::Read(&[]);
-            return Node {
-                known,
-                owners,
-                being_deleted: false,
-                deleting_dependents: false,
-                dependents,
-                blocking,
-                members: None,
-            };
+        if !self.watches(object) {
+            let known = if node.dependents == 0 { Known::Gone } else { Known::Virtual };
+            return Node { known, ..node };
         }
         let object = self.snapshot.object(object);
         Node {
@@ -170,9 +160,7 @@ impl<'a> Collector<'a> {
             owners: References::Read(&object.owners),
             being_deleted: object.terminating(),
             deleting_dependents: Stored::of(object).waiting(),
-            dependents,
-            blocking,
-            members: None,
+            ..node
         }
     }
 

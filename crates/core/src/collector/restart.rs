@@ -2,14 +2,14 @@
 
 use crate::{
     graph::{NodeId, OwnerGraph, Verdict},
-    model::{Object, ObjectId, References, Snapshot},
+    model::{Object, ObjectId, Snapshot},
     server::Stored,
 };
 
 use super::{
-    identity::Known,
+    graph_view::Known,
     observe::{Event, EventKind, observe_first},
-    overlay::{Collector, Node},
+    overlay::Collector,
 };
 
 impl<'a> Collector<'a> {
@@ -78,20 +78,4 @@ impl<'a> Collector<'a> {
 fn all_solid(snapshot: &Snapshot, graph: &OwnerGraph, object: &Object) -> bool {
     let solid = |verdict| matches!(verdict, Verdict::Solid(_));
     object.owners.iter().all(|reference| solid(Verdict::of(snapshot, graph, reference, object.namespace)))
-}
-
-impl Node<'_> {
-    /// A node that no list has shown yet. Its dependents are those that referenced it so far, in the end those of the
-    /// snapshot.
-    pub(super) fn unlisted(dependents: u32, blocking: u32) -> Self {
-        Node {
-            known: Known::Gone,
-            owners: References::Read(&[]),
-            being_deleted: false,
-            deleting_dependents: false,
-            dependents,
-            blocking,
-            members: Some(Vec::new()),
-        }
-    }
 }

@@ -2,21 +2,18 @@
 //!
 //! ```text
 //! scene      the objects by kind, and what is known of them     removal  what goes: when, why, and with what
-//! settings   what nobody can read of the controllers            refused  which removals admission may refuse
-//! jobs, replica_sets, revisions, pods, volumes, claims, certificates, tokens, leases
-//!            each finds what one or two controllers remove
+//! jobs, replica_sets, revisions, pods, volumes, claims, expired
+//!            each finds what some controllers remove
 //! ```
 
-mod certificates;
 mod claims;
+mod expired;
 mod jobs;
-mod leases;
 mod pods;
 mod removal;
 mod replica_sets;
 mod revisions;
 mod scene;
-mod tokens;
 mod volumes;
 
 use crate::{
@@ -59,10 +56,10 @@ pub fn forecast(snapshot: &Snapshot, settings: &Settings, now: i64) -> Forecast 
     revisions::find(&scene, &mut found);
     volumes::find(&scene, &mut found);
     claims::find(&scene, &mut found);
-    certificates::find(&scene, &mut found);
-    tokens::find(&scene, &mut found);
-    tokens::find_of_accounts(&scene, &mut found);
-    leases::find(&scene, &graph, &mut found);
+    expired::find_requests(&scene, &mut found);
+    expired::find_bootstrap_tokens(&scene, &mut found);
+    expired::find_account_tokens(&scene, &mut found);
+    expired::find_leases(&scene, &graph, &mut found);
     pods::find(&scene, &mut found);
     // These count objects, some of which others remove meanwhile.
     jobs::find_above_limits(&scene, &mut found);

@@ -2,8 +2,7 @@
 
 use crate::{
     collector::{
-        graph_view::GraphView,
-        identity::{Identity, Known},
+        graph_view::{GraphView, Identity, Known},
         observe::DeletionState,
     },
     graph::NodeId,

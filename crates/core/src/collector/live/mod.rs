@@ -5,7 +5,6 @@
 
 mod graph_view;
 mod nodes;
-mod seeing;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,13 +15,12 @@ use crate::{
 };
 
 use super::{
-    graph_view::GraphView,
-    identity::{Identity, Known},
-    observe::observe_absence,
+    graph_view::{GraphView, Identity, Known},
+    observe::{DeletionState, observe_absence, observe_deletion, observe_first, observe_update_fully},
     queue::Queue,
 };
 
-use self::nodes::{Absent, Node};
+use self::nodes::{Absent, Finalizers, Node};
 
 pub use nodes::KindId;
 
@@ -56,8 +54,6 @@ struct Kind {
     strategic_merge: bool,
     /// How many lists were started. When a list ends, objects last shown by an earlier one are gone.
     lists: u32,
-    /// Whether any list was complete.
-    synced: bool,
     /// Whether the watch was stopped.
     stopped: bool,
     /// The number of observed objects.
@@ -112,7 +108,6 @@ impl Live {
             kind: self.strings.intern(&resource.kind),
             strategic_merge: KindRules::of(resource).strategic_merge,
             lists: 0,
-            synced: false,
             stopped: false,
             objects: 0,
         };
@@ -261,5 +256,80 @@ impl Live {
         self.gone += 1;
         self.by_uid.insert(uid, id);
         id
+    }
+}
+
+/// Events: lists, and objects seen in lists and watches.
+impl Live {
+    /// Starts a list of a kind: objects not seen before it ends are gone.
+    pub fn begin_list(&mut self, kind: KindId) {
+        let kind = &mut self.kinds[kind.0 as usize];
+        kind.lists += 1;
+        kind.stopped = false;
+    }
+
+    /// Ends a complete list: objects that it didn't show are gone.
+    pub fn end_list(&mut self, kind: KindId) {
+        let lists = self.kinds[kind.0 as usize].lists;
+        let missing = |node: &&Node| node.known == Known::Observed && node.kind == kind && node.list != lists;
+        let missing: Vec<NodeId> =
+            self.nodes.iter().filter(missing).map(|node| self.by_uid[&node.identity.uid]).collect();
+        for node in missing {
+            observe_deletion(self, node);
+        }
+    }
+
+    /// Records that a kind isn't watched any more. Its objects stay in the graph (R2.8).
+    pub fn stopped(&mut self, kind: KindId) {
+        self.kinds[kind.0 as usize].stopped = true;
+    }
+
+    /// Records the current state of an object.
+    pub fn see(&mut self, kind: KindId, raw: &RawObject<'_>) {
+        if raw.uid.is_empty() {
+            return;
+        }
+        let stored = self.stored(raw, 0);
+        let stored_finalizers = stored.finalizers.clone();
+        let seen = &self.kinds[kind.0 as usize];
+        let (lists, api_version, name_of_kind) = (seen.lists, seen.api_version, seen.kind);
+        let identity = Identity {
+            api_version,
+            kind: name_of_kind,
+            namespace: self.strings.intern(&raw.namespace),
+            name: self.strings.intern(&raw.name),
+            uid: self.strings.intern(&raw.uid),
+        };
+        let id = self.node_of(identity.uid);
+        let was = self.nodes[id.index()].was;
+        let is = DeletionState::of(&stored);
+        if self.known(id) == Known::Observed {
+            observe_update_fully(self, id, was, stored);
+        } else {
+            self.nodes[id.index()].kind = kind;
+            self.kinds[kind.0 as usize].objects += 1;
+            observe_first(self, id, identity, &stored);
+        }
+        let node = &mut self.nodes[id.index()];
+        node.was = is;
+        node.version = raw.resource_version.parse().unwrap_or(0);
+        node.finalizers = Finalizers::of(&stored_finalizers);
+        // If several kinds show the same uid, the first one makes the node (R3.5) while it is watched. After that, the
+        // object must be read under a served kind.
+        if node.kind != kind && self.kinds[node.kind.0 as usize].stopped {
+            self.kinds[node.kind.0 as usize].objects -= 1;
+            self.kinds[kind.0 as usize].objects += 1;
+            (node.kind, node.identity) = (kind, identity);
+        }
+        if node.kind == kind {
+            node.list = lists;
+        }
+    }
+
+    /// Records that an object is gone.
+    pub fn gone(&mut self, uid: &str) {
+        if let Some(id) = self.symbol(uid).and_then(|uid| self.by_uid(uid)) {
+            observe_deletion(self, id);
+        }
     }
 }

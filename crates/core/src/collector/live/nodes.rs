@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     collector::{
-        identity::{Identity, Known},
+        graph_view::{Identity, Known},
         observe::DeletionState,
     },
     graph::NodeId,
