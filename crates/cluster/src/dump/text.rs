@@ -50,6 +50,12 @@ pub(super) fn collect(
     if let Some(what) = no_text(&mut pieces).map_err(failed)? {
         return Err(DumpError::NotText { path: path.to_owned(), what });
     }
+    pieces.first().map_err(failed)?;
+    let warnings = yaml::warnings(pieces.rest());
+    let is_json = |rest: &[u8]| rest.trim_ascii_start().first().is_some_and(|first| opens(*first)) && !is_flow(rest);
+    if warnings > 0 && is_json(&pieces.rest()[warnings..]) {
+        pieces.skip(warnings);
+    }
     if pieces.first().map_err(failed)?.is_some_and(opens) && !is_flow(pieces.rest()) {
         let mut json = Json { path, pieces, collector, failed };
         if let Some(api_version) = json.documents()? {

@@ -2,6 +2,7 @@
 
 use std::{panic, thread};
 
+use memchr::memmem;
 use serde_saphyr::{
     Deserializer, Error, Options, UserMessageFormatter, budget::Budget, options::NonFiniteFloatPolicy,
     with_deserializer_from_str_with_options,
@@ -28,8 +29,9 @@ pub struct Document<'a> {
 /// in a quoted or literal text.
 pub fn documents(text: &str) -> Vec<Document<'_>> {
     let mut documents = Vec::new();
-    let mut start = (0, 0);
-    let mut at = 0;
+    let mut at = warnings(text.as_bytes());
+    let mut lines = text[..at].lines().count();
+    let mut start = (at, lines);
     let mut cut = |start: &mut (usize, usize), end: usize, line: usize| {
         let document = Document { text: &text[start.0..end], lines_before: start.1 };
         if !document.is_blank() {
@@ -37,8 +39,7 @@ pub fn documents(text: &str) -> Vec<Document<'_>> {
         }
         *start = (end, line);
     };
-    let mut lines = 0;
-    for line in text.split_inclusive('\n') {
+    for line in text[at..].split_inclusive('\n') {
         if is_marker(line.as_bytes(), "---") {
             cut(&mut start, at, lines);
         }
@@ -110,11 +111,35 @@ pub(super) fn is_complaint(line: &str) -> bool {
     BEGINNINGS.iter().any(|begin| line.starts_with(begin))
 }
 
+/// The length of the lines before a text in which kubectl warns of something, on standard error.
+pub(super) fn warnings(text: &[u8]) -> usize {
+    // Older ones write them as a log.
+    let is_log = |line: &[u8]| line.starts_with(b"W") && memmem::find(line, b" warnings.go:").is_some();
+    let is_warning = |line: &&[u8]| line.starts_with(b"Warning: ") || is_log(line);
+    let length = text.split_inclusive(|byte| *byte == b'\n').take_while(is_warning).map(<[u8]>::len).sum();
+    if length == text.len() { 0 } else { length }
+}
+
+/// What a line is that is no part of a dump, and what to do with it.
+fn left_over(line: &str) -> Option<&'static str> {
+    let rest = line.trim();
+    let is_call = || rest.split_whitespace().any(|word| matches!(word, "kubectl" | "oc")) && !rest.contains(": ");
+    let is_prompt = || rest.contains('@') && rest.ends_with(['$', '#', '%', '>']);
+    Some(match rest {
+        _ if is_complaint(line) => "a message of kubectl (2>/dev/null leaves it out)",
+        "..." | "…" | "[...]" | "<...>" => "which stands for what was left out",
+        _ if is_call() || is_prompt() => "which is the shell's",
+        _ => return None,
+    })
+}
+
 /// What to do about an error in this line, after a semicolon; empty if that is not known.
 pub(super) fn hint(line: &str, message: &str) -> String {
-    if is_complaint(line) {
-        let said: String = line.chars().take(100).collect();
-        return format!("; remove this line, a message of kubectl (2>/dev/null leaves it out): {}", visible(&said));
+    if let Some(what) = left_over(line) {
+        return format!("; remove this line, {what}: {}", shown(line));
+    }
+    if message.contains("found a tab") || message.contains("tabs disallowed") {
+        return "; put spaces where it has tabs, as YAML has none".to_owned();
     }
     if line.starts_with("==== START logs") {
         return "; logs between lists are read in JSON only: run kubectl cluster-info dump without -o yaml".to_owned();
@@ -128,6 +153,10 @@ pub(super) fn hint(line: &str, message: &str) -> String {
     if repeats { between.to_owned() } else { String::new() }
 }
 
+fn shown(line: &str) -> String {
+    visible(&line.trim().chars().take(100).collect::<String>()).into_owned()
+}
+
 /// A parser error, its position separate from its message.
 pub fn error(path: &str, document: &Document<'_>, error: &Error) -> DumpError {
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
@@ -137,8 +166,16 @@ pub fn error(path: &str, document: &Document<'_>, error: &Error) -> DumpError {
     if let Some(end) = message.find(" at line ") {
         message.truncate(end);
     }
-    let text = document.text.lines().nth(line.wrapping_sub(1)).unwrap_or_default();
-    message += &hint(text, &message);
+    let text = |line: usize| document.text.lines().nth(line.wrapping_sub(1)).unwrap_or_default();
+    // What is wrong there, or with what stands before it.
+    let before = [line.wrapping_sub(1), 1].into_iter().filter(|before| *before < line);
+    let before = before.filter_map(|before| Some((before, left_over(text(before))?))).next();
+    message += &match (hint(text(line), &message), before) {
+        (hint, Some((before, what))) if hint.is_empty() => {
+            format!("; remove line {}, {what}: {}", before + document.lines_before, shown(text(before)))
+        }
+        (hint, _) => hint,
+    };
     if document.text.lines().count() == line && message.contains("unclosed") {
         message += super::error::CUT_OFF;
     } else if !["apiVersion", "kind:"].iter().any(|key| document.text.contains(key)) {

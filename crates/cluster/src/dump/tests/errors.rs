@@ -51,6 +51,40 @@ fn malformed_yaml_has_a_position() {
 }
 
 #[test]
+fn what_a_paste_has_besides_is_named() {
+    const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: x, uid: u}\n";
+    const WARNING: &str = "Warning: v1 Endpoints is deprecated in v1.33+\n";
+    const LOG: &str = "W0301 10:00:00.000000   12345 warnings.go:70] v1 Endpoints is deprecated\n";
+    let json = object("v1", "Pod", "x", "a", "");
+    for warnings in [WARNING.to_owned(), format!("{WARNING}{LOG}"), format!("{LOG}{LOG}")] {
+        for dump in [POD, &json, &format!("---\n{POD}")] {
+            assert_eq!(names(&read(&format!("{warnings}{dump}"))), ["Pod/a"], "{warnings}{dump}");
+        }
+        let message = error(&format!("{warnings}{POD}\n  {{x"));
+        let line = format!("malformed YAML at line {}, ", warnings.lines().count() + 5);
+        assert!(message.contains(&line), "{message}");
+    }
+    for (text, place, advice) in [
+        (format!("$ kubectl get pods a -o yaml\n{POD}"), "line 2", "; remove line 1, which is the shell's: $ kubectl"),
+        (format!("{POD}me@laptop:~$"), "line 4", "; remove this line, which is the shell's: me@laptop:~$"),
+        (
+            "me@laptop:~$ oc get pods a -o json\n{\n    \"apiVersion\": \"v1\"\n}".to_owned(),
+            "line 3",
+            "; remove line 1, which is the shell's: me@laptop:~$ oc get",
+        ),
+        (
+            POD.replace("{name", "\n  ...\n  spec: {name"),
+            "line 5",
+            "; remove line 4, which stands for what was left out: ...",
+        ),
+        (format!("{POD}spec:\n\tnodeName: n"), "line 5", "; put spaces where it has tabs, as YAML has none"),
+    ] {
+        let message = error(&text);
+        assert!(message.contains(place) && message.contains(advice), "{text}\n{message}");
+    }
+}
+
+#[test]
 fn objects_without_required_fields_are_named() {
     let list = |item: &str| {
         format!(r#"{{"apiVersion":"v1","kind":"List","items":[{},{item}]}}"#, object("v1", "Pod", "x", "ok", ""))
