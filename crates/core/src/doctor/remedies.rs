@@ -7,7 +7,11 @@ use crate::{
     command_line::{SEE_MANAGER, ShellCommand},
     hold::Held,
     model::{ObjectId, effects::Guard, facts::PodFacts},
-    simulate::{FinalizerController, Obstacle, ObstacleKind, controllers::Lack, obstacles::is_on},
+    simulate::{
+        FinalizerController, Obstacle, ObstacleKind,
+        controllers::{Lack, Needed},
+        obstacles::is_on,
+    },
     wording::each_once,
 };
 
@@ -330,6 +334,16 @@ impl Commands<'_> {
         place.into_iter().chain(object).any(|id| self.snapshot.object(id).terminating())
     }
 
+    /// Shows what there is in the place of something that is missing; with that, somebody goes on.
+    pub(super) fn make_missing(self, needed: &Needed, then: &str) -> Remedy {
+        let (kind, namespace) = (&needed.place.0, needed.place.1.as_str());
+        let get = self.kubectl.verb("get").arg(kind);
+        let get = if namespace.is_empty() { Some(get) } else { get.in_namespace(namespace) };
+        let what = format!("make {} again, as it was: {then}. See what there is", needed.name());
+        // A namespace that is being deleted takes nothing new.
+        Step::Heal.by(what, get.filter(|_| !self.is_leaving(namespace, None)))
+    }
+
     /// Gives a controller back what it lacks, to go on with an object; `None` if nothing is known to. `start` is what
     /// it means to start it.
     fn give(self, lack: &Lack, object: ObjectId, start: Step) -> Option<Remedy> {
@@ -368,15 +382,7 @@ impl Commands<'_> {
                 let what = format!("see whether {place}/{name} has that right: if not, its installer gives it back");
                 Step::Look.by(what, can)
             }
-            Lack::Object(needed) => {
-                let (kind, namespace) = (&needed.place.0, needed.place.1.as_str());
-                let get = self.kubectl.verb("get").arg(kind);
-                let get = if namespace.is_empty() { Some(get) } else { get.in_namespace(namespace) };
-                let what =
-                    format!("make {} again, as it was: its controller then goes on. See what there is", needed.name());
-                // A namespace that is being deleted takes nothing new.
-                Step::Heal.by(what, get.filter(|_| !self.is_leaving(namespace, None)))
-            }
+            Lack::Object(needed) => self.make_missing(needed, "its controller then goes on"),
             Lack::Scope(workload) => {
                 let what =
                     format!("let {} handle it, too, best by its installer. See what limits it", named(*workload));

@@ -20,7 +20,7 @@ use self::index::Index;
 
 use super::{
     compact::ResourceVersion,
-    facts::{Fact, Facts, Said, Source, VolumeFacts},
+    facts::{Fact, Facts, Said, VolumeFacts},
     gap::{Gap, GapKind, GapReason},
     gaps::Gaps,
     object::{Coordinate, Object, ObjectId, RawObject, RawReference},
@@ -276,8 +276,9 @@ impl Snapshot {
         let of_volume = warning.words.starts_with("VolumeFailedDelete")
             && self.facts.volume(id).is_some_and(VolumeFacts::is_being_deleted);
         let is_news = self.object(id).deletion_requested().is_some_and(|deleted| warning.at >= Some(deleted));
-        let is_said = self.facts.said(id).first().is_some_and(|said| said.source == Source::Status);
-        let is_of_it = warning.tells_of_deletion() || (resource.group.as_str(), resource.kind.as_str()) != ("", "Pod");
+        let is_said = self.facts.said(id).first().is_some_and(Said::gives_a_reason);
+        let of_pod = (resource.group.as_str(), resource.kind.as_str()) == ("", "Pod");
+        let is_of_it = !of_pod || warning.tells_of_deletion() || warning.tells_of_volumes();
         if of_volume || is_news && is_of_it && !is_said {
             self.facts.insert_said(id, vec![warning]);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     doctor::{
-        Code, Finding,
+        Code, Finding, Step,
         case::{Case, FindingsBuilder},
     },
     model::{ObjectId, effects::Severity},
@@ -97,7 +97,19 @@ fn finding(
         let waits = case.stage.leaving_namespace_of(*id).filter(|one| !related.contains(one));
         related.extend(waits);
     }
-    let remedies = case.commands().end_pods(&objects, collected.map(|collected| collected == Collected::Overdue), runs);
+    let commands = case.commands();
+    let missing = objects.iter().find_map(|id| case.stage.said_to_be_missing(*id));
+    let missing = missing.map(|missing| commands.make_missing(&missing, "its kubelet may wait for that"));
+    let facts = &case.snapshot().facts;
+    let hangs_at = |words: &str| {
+        let said = objects.iter().find_map(|id| facts.why_not_deleted(*id));
+        said.is_some_and(|said| said.words.starts_with(words))
+    };
+    let attached = Some(case.kubectl.verb("get").arg("volumeattachments.storage.k8s.io"));
+    let attached = attached.filter(|_| hangs_at("FailedAttachVolume"));
+    let attached = Step::Look.by("see which node its volume is attached to, and why it stays there", attached);
+    let ends = commands.end_pods(&objects, collected.map(|collected| collected == Collected::Overdue), runs);
+    let remedies = missing.into_iter().chain([attached]).chain(ends).collect();
     let one = objects.len() == 1;
     let longest = objects.iter().filter_map(|id| case.terminating_for(*id)).max();
     let after = longest.map_or_else(|| "after".to_owned(), |seconds| format!("{} after", age(seconds)));

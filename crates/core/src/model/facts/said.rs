@@ -143,6 +143,10 @@ fn is_about_deletion(kind: &str) -> bool {
     ["Delet", "Terminat", "Drain"].iter().any(|word| kind.contains(word))
 }
 
+/// What is in words that say what a deletion waits for.
+const WAITS: [&str; 11] =
+    ["wait", "still", "remain", "depend", "until", "pending", "left", "exist", "before", "requir", "not "];
+
 /// What the status of a Terminating object says of why it is not deleted: a failed detachment, conditions about the
 /// deletion, and conditions of trouble; else its error or message. What changed since the object was deleted comes
 /// first, and says enough.
@@ -187,6 +191,7 @@ pub fn read_said(group: &str, kind: &str, object: &Value) -> Vec<Said> {
         // A deletion can't fail before it has begun.
         let of_deletion = is_refused || words.to_ascii_lowercase().contains("delet");
         let (rank, source) = match source(at) {
+            _ if !is_error && only_repeats(&words) => (3, Source::Status),
             _ if of_type => (0, Source::Status),
             Source::Status => (1, Source::Status),
             Source::Untimed if of_deletion => (1, Source::Status),
@@ -194,11 +199,11 @@ pub fn read_said(group: &str, kind: &str, object: &Value) -> Vec<Said> {
         };
         said.push((rank, Said { words, source, is_error, at }));
     }
+    // What is older is told if there is nothing else, and what only repeats that it is being deleted only then.
     said.sort_by_key(|(rank, _)| *rank);
-    let is_old = |rank: u8| rank == 2;
-    let only_old = said.first().is_some_and(|(rank, _)| is_old(*rank));
-    said.retain(|(rank, _)| only_old || !is_old(*rank));
-    if said.is_empty() {
+    let best = said.first().map_or(3, |(rank, _)| *rank);
+    said.retain(|(rank, _)| *rank <= best.max(1));
+    if best == 3 {
         let is_trouble = |said: &Said| {
             let in_state = |key| told(key).is_some_and(|state| tells_of_trouble(&state.words));
             ["phase", "state"].into_iter().any(in_state) || tells_of_trouble(&said.words)
@@ -206,9 +211,18 @@ pub fn read_said(group: &str, kind: &str, object: &Value) -> Vec<Said> {
         let known = ERRORS.iter().find_map(|key| told(key));
         let keys = || status.as_object()?.keys().filter(|key| is_of_error(key)).find_map(|key| told(key));
         let error = known.or_else(keys);
-        return error.or_else(|| told("message").filter(is_trouble)).into_iter().collect();
+        if let Some(error) = error.or_else(|| told("message").filter(is_trouble)) {
+            return vec![error];
+        }
     }
     said.into_iter().take(QUOTED).map(|(_, said)| said).collect()
+}
+
+/// Whether words that tell of no trouble say of an object only that it is being deleted.
+fn only_repeats(words: &str) -> bool {
+    let words = words.to_ascii_lowercase();
+    let is_about = ["delet", "terminat", "drain"].iter().any(|word| words.contains(word));
+    is_about && !WAITS.iter().any(|word| words.contains(word))
 }
 
 fn seconds(time: &Value) -> Option<i64> {
@@ -297,6 +311,16 @@ impl Said {
         self.words.contains("because it is being terminated")
     }
 
+    /// Whether it was said because of the deletion, and says more than that there is one.
+    pub(crate) fn gives_a_reason(&self) -> bool {
+        self.source == Source::Status && (self.is_error || !only_repeats(&self.words))
+    }
+
+    /// Whether an event says why a pod can't use its volumes: its kubelet may hang at that.
+    pub(crate) fn tells_of_volumes(&self) -> bool {
+        ["FailedMount", "FailedAttachVolume", "FailedMapVolume"].iter().any(|reason| self.words.starts_with(reason))
+    }
+
     /// Whether an event says why a deletion takes its time. Of a pod, others tell of its containers' life.
     pub(crate) fn tells_of_deletion(&self) -> bool {
         const WORDS: [&str; 11] = [
@@ -307,9 +331,9 @@ impl Said {
         WORDS.iter().any(|word| text.contains(word)) && !text.starts_with("policyviolation")
     }
 
-    /// Whether this event says more than another one about the same object: of the deletion, or later.
+    /// Whether this event says more than another one about the same object: of the deletion, of its volumes, or later.
     pub fn outweighs(&self, other: &Said) -> bool {
-        let rank = |said: &Said| (said.tells_of_deletion(), said.at);
+        let rank = |said: &Said| (said.tells_of_deletion(), said.tells_of_volumes(), said.at);
         rank(self) > rank(other)
     }
 }

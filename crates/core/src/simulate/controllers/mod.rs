@@ -37,7 +37,7 @@ pub(crate) use driver::PROVISIONER;
 pub(crate) use index::ControllerIndex;
 use index::{Asked, Scope};
 pub(crate) use judge::are_all_read;
-pub use lacks::Lack;
+pub use lacks::{Lack, Needed};
 use managers::tells_nobody;
 pub(crate) use needed::may_be_named;
 pub(crate) use provisioners::{lacks_provisioner, provisioner_of, unseen_provisioner};

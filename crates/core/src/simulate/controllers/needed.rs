@@ -248,7 +248,7 @@ impl SimContext<'_> {
     }
 
     /// What somebody can make again, and is not found, as is said of an object since it was deleted.
-    fn said_to_be_missing(&self, object: ObjectId) -> Option<Needed> {
+    pub(crate) fn said_to_be_missing(&self, object: ObjectId) -> Option<Needed> {
         // Nobody makes these by hand: what goes on without them is up to the controller.
         const MADE: [&str; 4] = ["Node", "PersistentVolume", "Pod", "VolumeAttachment"];
         let snapshot = self.snapshot;
