@@ -27,6 +27,8 @@ use super::{PlanView, rows};
 
 /// At most this many causes of stuck objects are shown.
 const NAMED_CAUSES: usize = 2;
+/// At most this many owners are followed upwards.
+const TOPMOST: usize = 20;
 /// A command names at most this many targets.
 const MOST_TARGETS: usize = 5;
 /// At most this many objects are changed or deleted with one command.
@@ -428,10 +430,7 @@ fn users_first(view: &PlanView<'_>) -> Option<Remedy> {
 fn delete_first(view: &PlanView<'_>) -> Vec<Way> {
     let commands = view.commands();
     let mut by_controller: BTreeMap<Before, (Option<ObjectId>, Vec<ObjectId>)> = BTreeMap::new();
-    let is_abandoned = |note: &&Note| {
-        use NoteKind::{Abandoned, PerhapsAbandoned, WithoutNeeded, WithoutRights};
-        matches!(note.kind, Abandoned | PerhapsAbandoned | WithoutRights | WithoutNeeded)
-    };
+    let is_abandoned = |note: &&Note| note.kind.is_abandoned();
     let abandoned: BTreeSet<ObjectId> = view.plan.notes.iter().filter(is_abandoned).map(|note| note.object).collect();
     let held =
         abandoned.iter().copied().flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
@@ -446,7 +445,8 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Way> {
     let stays = |outcome: &&Outcome| matches!(outcome.state, Some(State::Stuck | State::Unknown));
     let staying = view.first_end().filter(stays);
     let staying = staying
-        .flat_map(|outcome| outcome.held_by.iter().map(|holder| (first(outcome.object), outcome.object, *holder)));
+        .flat_map(|outcome| outcome.held_by.iter().map(|holder| (outcome.object, *holder)))
+        .map(|(id, holder)| (first(topmost(view, id)), id, holder));
     let is_told = |object: ObjectId| abandoned.contains(&object);
     let later = view.plan.once_later().filter(|finished| finished.state != State::Waiting && !is_told(finished.object));
     let later = later
@@ -458,6 +458,22 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Way> {
         let (idle, objects) = by_controller.entry((first, told, !controller.goes, place)).or_default();
         *idle = controller.idle;
         objects.push(object);
+        /// What to delete in the place of an object: the topmost owner that goes with it, as long as a controller that runs
+        /// finishes that, which takes along what is below in the order that works.
+        fn topmost(view: &PlanView<'_>, object: ObjectId) -> ObjectId {
+            let is_finished = |owner: &ObjectId| {
+                view.outcome(*owner).is_some_and(|outcome| {
+                    let mut finalizers = outcome.held_by.iter().filter_map(|holder| holder.finalizer());
+                    outcome.state == Some(State::Waiting) && finalizers.any(|it| !it.is_collectors_finalizer())
+                })
+            };
+            let above = |id: &ObjectId| {
+                let owners = view.snapshot.object(*id).owners.iter();
+                owners.filter_map(|owner| view.snapshot.by_uid(owner.uid)).find(is_finished)
+            };
+            // Owners may go in a circle.
+            std::iter::successors(Some(object), above).take(TOPMOST).last().unwrap_or(object)
+        }
     }
     let mut ways: Vec<Way> = Vec::new();
     let mut told: Vec<(First, String)> = Vec::new();
@@ -489,6 +505,7 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Way> {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
+        let object = topmost(view, object);
         let these = match objects.as_slice() {
             [one] => view.name(*one),
             all => count(all.len(), "object", "objects"),

@@ -19,7 +19,7 @@ use crate::{
 
 use super::{
     outcome::{After, Outcome, OutcomeKind, OutsideEffect, Plan, Summary, Then},
-    side_effects::{add_armed, add_side_effects},
+    side_effects::{add_abandoned, add_armed, add_side_effects},
 };
 
 /// Simulates a delete in the likeliest event order.
@@ -469,6 +469,7 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     let second = plan.then.iter().flat_map(|then| &then.outcomes).filter(|outcome| outcome.may_be_removed());
     plan.summary.later = second.filter(|outcome| !going.contains(&outcome.object)).count();
     plan.summary.stuck_later = plan.once_later().filter(|finished| finished.state == State::Stuck).count();
+    add_abandoned(context, plan);
 }
 
 /// What a delete would remove or change, and something in its way prevents.

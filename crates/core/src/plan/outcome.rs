@@ -424,6 +424,12 @@ impl NoteKind {
         self < NoteKind::DoubtedPath
     }
 
+    /// Whether it is about what nobody may be able to delete any more.
+    pub fn is_abandoned(self) -> bool {
+        use NoteKind::{Abandoned, PerhapsAbandoned, WithoutNeeded, WithoutRights};
+        matches!(self, Abandoned | PerhapsAbandoned | WithoutRights | WithoutNeeded)
+    }
+
     /// Whether the user asked to save dependents and the policy saves none.
     pub fn saves_nothing(self, propagation: Propagation) -> bool {
         propagation == Propagation::Orphan

@@ -390,8 +390,10 @@ fn controller_in_the_end(
         || !is_known && workloads.iter().all(was_leaving)
     {
         let is_alive = matches!(controller.liveness, Liveness::Alive(_));
-        if is_alive || !workloads.is_empty() && matches!(controller.liveness, Liveness::Unknown(_)) {
-            let may_act = is_alive == is_known;
+        let is_unseen = workloads.is_empty() && !controller.is_away() && world.context.surely_needs(object);
+        let may_run = !workloads.is_empty() && matches!(controller.liveness, Liveness::Unknown(_));
+        if is_alive || is_unseen || may_run {
+            let may_act = is_alive == is_known && (is_alive || !is_unseen);
             let taken = gone.rights.taken(workloads, object).filter(|_| may_act);
             if let Some(taken) = taken {
                 return Arc::new(taken.from(snapshot, &controller));

@@ -96,7 +96,22 @@ const KNOWN_NEEDS: &[KnownNeed] = &[
         namespace: "",
         except: "",
     },
+    INSTANCE,
+    KnownNeed { of: ("postgresql.cnpg.io", "Publication"), ..INSTANCE },
+    KnownNeed { of: ("postgresql.cnpg.io", "Subscription"), ..INSTANCE },
 ];
+
+/// The controller runs in the pods of the cluster.
+// cloudnative-pg/cloudnative-pg internal/management/controller/database_controller.go
+const INSTANCE: KnownNeed = KnownNeed {
+    of: ("postgresql.cnpg.io", "Database"),
+    finalizer: "cnpg.io/delete",
+    path: "/spec/cluster",
+    group: "",
+    kind: "Cluster",
+    namespace: "",
+    except: "",
+};
 
 /// Finalizers, and the keys by which objects of any kind name what their controllers surely need, beside other things:
 /// in the same group or in that above it.

@@ -19,14 +19,16 @@ use super::effects_of;
 /// An object, its finalizer, who removes that, and what is said of it.
 type Held = (ObjectId, Symbol, Arc<FinalizerController>, NoteKind);
 
-/// Adds a note for each such object, with its controller; and to what stays Terminating what hangs.
-pub(super) fn add_abandoned(context: &SimContext<'_>, plan: &mut Plan) {
+/// Adds a note for each such object, with its controller; and to what stays Terminating what hangs. What the second end
+/// takes away is missing to those, too: once that is known, this is called again.
+pub(in crate::plan) fn add_abandoned(context: &SimContext<'_>, plan: &mut Plan) {
     // What a sweep deletes has lost its owner already; and the first end says it.
     if plan.request.start != Start::AtRest || plan.request.others_finish {
         return;
     }
     let known = plan.going().into_iter().chain(plan.stays.iter().map(|stays| stays.object));
-    let known: FxHashSet<ObjectId> = known.collect();
+    let noted = plan.notes.iter().filter(|note| note.kind.is_abandoned()).map(|note| note.object);
+    let known: FxHashSet<ObjectId> = known.chain(noted).collect();
     let left = [without_controller, without_rights, without_needed].map(|left| left(context, plan));
     for (object, finalizer, controller, kind) in left.concat().into_iter().filter(|(id, ..)| !known.contains(id)) {
         let state = if kind == NoteKind::Abandoned { State::Stuck } else { State::Unknown };
@@ -86,7 +88,7 @@ fn without_rights(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
 /// What is held by finalizers whose controllers may need what goes, and what these objects name in their specs (R9.47).
 fn without_needed(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
     let goes = |outcome: &&Outcome| matches!(outcome.kind, OutcomeKind::Deleted | OutcomeKind::Terminating);
-    let gone = from_what_stays(context, plan, plan.outcomes.iter().filter(goes));
+    let gone = from_what_stays(context, plan, plan.both_ends().filter(goes));
     let gone: FxHashSet<ObjectId> = gone.into_iter().collect();
     let mut users = BTreeSet::new();
     let may_be_named = controllers::may_be_named(context.snapshot);
@@ -100,9 +102,9 @@ fn without_needed(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Held> {
         for finalizer in context.snapshot.object(object).finalizers.iter().copied() {
             let question = Question { object, finalizer, exact: false };
             let controller = controllers::finalizer_controller(context, &question);
-            let acts = !controller.running.is_empty() || !controller.may_be.is_empty();
             let without = context.without_what_goes(&controller, (object, finalizer), |id| gone.contains(&id));
-            all.extend(without.filter(|_| acts).map(|it| (object, finalizer, it, NoteKind::WithoutNeeded)));
+            let without = without.filter(|_| !controller.is_away());
+            all.extend(without.map(|it| (object, finalizer, it, NoteKind::WithoutNeeded)));
         }
     }
     all
@@ -124,7 +126,7 @@ pub(super) fn from_what_stays<'p>(
 }
 
 pub(super) fn deleted(plan: &Plan) -> impl Iterator<Item = &Outcome> {
-    plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted)
+    plan.both_ends().filter(|outcome| outcome.kind == OutcomeKind::Deleted)
 }
 
 /// Adds to a plan the data that is lost then beside what the plan itself deletes.

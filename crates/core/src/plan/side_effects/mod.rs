@@ -20,7 +20,7 @@ use super::{
     unlisted::spared_objects,
 };
 
-pub(super) use abandoned::add_armed;
+pub(super) use abandoned::{add_abandoned, add_armed};
 pub use controllers::adopters_of;
 
 /// Adds side effects to a plan.
@@ -37,7 +37,7 @@ pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     }
     plan.effects = effects;
     plan.notes = notes::notes(context, plan);
-    abandoned::add_abandoned(context, plan);
+    add_abandoned(context, plan);
     notes::add_without_named(context, plan);
     plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
     plan.effects_later = effects_of(context, &[spared_objects(context, plan), ended].concat());

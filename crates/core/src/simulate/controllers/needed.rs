@@ -101,7 +101,7 @@ impl SimContext<'_> {
     }
 
     /// Whether the controller of one of its finalizers surely needs what an object names.
-    fn surely_needs(&self, object: ObjectId) -> bool {
+    pub(crate) fn surely_needs(&self, object: ObjectId) -> bool {
         let kind = self.snapshot.resource(object);
         let is_sure = |finalizer: &Symbol| surely_needs(self.snapshot.text(*finalizer), &kind.group, &kind.kind);
         self.snapshot.object(object).finalizers.iter().any(is_sure)
@@ -231,7 +231,8 @@ impl SimContext<'_> {
             && (!object.finalizers.is_empty() || !self.graph.dependents(named.into()).is_empty() || has_credentials())
     }
 
-    /// The controller of a finalizer where something goes that it needs, or may need; `None`: nothing does.
+    /// The controller of a finalizer where something goes that it needs, or may need; `None`: nothing does. Of one that
+    /// is not seen, only what it surely needs counts.
     pub(crate) fn without_what_goes(
         &self,
         controller: &FinalizerController,
@@ -239,7 +240,10 @@ impl SimContext<'_> {
         goes: impl Fn(ObjectId) -> bool,
     ) -> Option<Arc<FinalizerController>> {
         let needed = self.needed(object, finalizer);
-        let gone: Vec<Needed> = needed.into_iter().filter(|needed| needed.id.is_some_and(&goes)).collect();
+        let is_seen = matches!(controller.liveness, Liveness::Alive(_)) || !controller.acting().is_empty();
+        let counts = |needed: &Needed| is_seen || needed.need != Need::Perhaps;
+        let gone = needed.into_iter().filter(|needed| counts(needed) && needed.id.is_some_and(&goes));
+        let gone: Vec<Needed> = gone.collect();
         let told = controller.told(self.snapshot).unwrap_or_else(|| "its controller".to_owned());
         let words = Needed::in_words(&gone, ["goes in this delete, too", "go in this delete, too"])?;
         let liveness = Liveness::Unknown(format!("{told} {words}"));
