@@ -238,7 +238,8 @@ impl SideEffects<'_, '_> {
             }
             Some(PolicyEffect::Act("")) => {
                 let inventory = facts.and_then(|facts| facts.inventory.as_deref());
-                let listed = inventory.map(|it| listed(self.context.snapshot, it, policy)).unwrap_or_default();
+                let listed = inventory.map(|inventory| listed(self.context.snapshot, policy, inventory));
+                let listed = listed.unwrap_or_default();
                 let needed = self.goes_with(object, policy);
                 let unless = needed.map(|needed| format!(", unless {needed}, goes first")).unwrap_or_default();
                 self.add(object, kind, format!("{message}{listed}{unless}"));
@@ -338,7 +339,7 @@ fn claims_elsewhere(inventory: &Inventory) -> Vec<String> {
 }
 
 /// How many objects a controller deletes, and where; by name those of which a dump doesn't tell what goes with them.
-fn listed(snapshot: &Snapshot, inventory: &Inventory, policy: Policy) -> String {
+fn listed(snapshot: &Snapshot, policy: Policy, inventory: &Inventory) -> String {
     let elsewhere = if inventory.elsewhere { " in another cluster" } else { "" };
     if inventory.unlisted {
         return format!("{elsewhere}; it doesn't list what that is");
@@ -347,13 +348,18 @@ fn listed(snapshot: &Snapshot, inventory: &Inventory, policy: Policy) -> String 
         return elsewhere.to_owned();
     }
     let found = |named: &InventoryObject| in_inventory(snapshot, named);
-    let is_left = |named: &&InventoryObject| found(named).is_some_and(|id| is_spared(snapshot, id, policy));
-    let left = inventory.objects.iter().filter(is_left).filter(|_| !inventory.elsewhere).count();
-    let number = match inventory.objects.len() {
-        0 => return format!("{elsewhere}; it names none"),
-        number => count(number - left, "object", "objects"),
+    let spared = inventory.objects.iter().filter_map(found);
+    let spared = spared.filter(|id| !inventory.elsewhere && is_spared(snapshot, *id, policy));
+    let spared: Vec<String> = spared.map(|id| snapshot.located(id, None)).collect();
+    let kept = match spared.len() {
+        0 => String::new(),
+        1 => format!("; {} stays, as its annotations or labels say", spared[0]),
+        _ => format!("; {} stay, as their annotations or labels say", some_of(&spared, NAMED)),
     };
-    let spared = if left == 0 { String::new() } else { format!(" ({left} more spared by annotation)") };
+    let number = match inventory.objects.len() - spared.len() {
+        0 => return format!("{elsewhere}; it names none{}", if spared.is_empty() { "" } else { " other" }) + &kept,
+        number => count(number, "object", "objects"),
+    };
     let is_away = |named: &&InventoryObject| found(named).is_none();
     let is_looked_for = snapshot.may_be_part() && !inventory.elsewhere;
     let away = inventory.objects.iter().filter(is_away).filter(|_| is_looked_for);
@@ -367,7 +373,7 @@ fn listed(snapshot: &Snapshot, inventory: &Inventory, policy: Policy) -> String 
         1 => "; 1 of them lacks its labels, and may stay".to_owned(),
         some => format!("; {some} of them lack its labels, and may stay"),
     };
-    format!(": {number}{elsewhere}{spared}{unlabelled}{away}")
+    format!(": {number}{elsewhere}{unlabelled}{kept}{away}")
 }
 
 /// Whether a finalizer belongs neither to the collector nor to the API server.
