@@ -190,6 +190,16 @@ fn next(view: &PlanView<'_>) -> Vec<Way> {
         });
         return all_but_claims.into_iter().map(|delete| ("", delete)).chain(ways).chain(delete).collect();
     }
+    // What it waits for would be stuck with it or without it.
+    let is_freed = |target: &ObjectId| view.snapshot.object(*target).terminating() && !waits(target);
+    let is_background = request.propagation == Propagation::Background;
+    if is_background && !request.targets.is_empty() && request.targets.iter().all(is_freed) {
+        let again = delete_command(view, request.propagation).map(|mut again| {
+            again.what = "delete it again: it then goes at once, and no longer waits for its dependents".to_owned();
+            (if keep.is_empty() { "" } else { THEN }, again)
+        });
+        return keep.into_iter().chain(again).collect();
+    }
     let first = each(users_first(view).into_iter().chain(uninstall_first(view)));
     let mut ways = [keep, first, delete_first(view), causes(view, State::Stuck)].concat();
     let stuck = |summary: &Summary| summary.stuck + summary.stuck_later;
@@ -213,9 +223,34 @@ fn next(view: &PlanView<'_>) -> Vec<Way> {
         ways = explain_what_waits(view);
     }
     if ways.is_empty() {
-        ways = each([say(Step::Look, "run kubectl gc tree to see which objects block it")]);
+        ways = past_blockers(view);
     }
     ways
+}
+
+/// What is to go before what is stuck, if nothing else is known of it.
+fn past_blockers(view: &PlanView<'_>) -> Vec<Way> {
+    let blockers: BTreeSet<ObjectId> = view.stuck().flat_map(|outcome| outcome.waits_for.iter().copied()).collect();
+    let names: Vec<String> = blockers.iter().map(|id| view.name(*id)).collect();
+    let named = some_of(names, NAMED_CAUSES);
+    // The API server makes these again as long as their Services exist.
+    let are_addresses = blockers.iter().all(|id| view.snapshot.resource(*id).kind == "IPAddress");
+    let plans = blockers.iter().take(MOST_TARGETS).filter_map(|id| view.commands().plan(*id));
+    then_again(
+        view,
+        match blockers.is_empty() {
+            true => each([say(Step::Look, "run kubectl gc tree to see which objects block it")]),
+            false if are_addresses => {
+                let services = view.kubectl.verb("get").args(["services", "--all-namespaces"]);
+                let what =
+                    format!("delete the Services that have {named}, or make a ServiceCIDR that covers them, too");
+                each([Step::Look.by(what, [services])])
+            }
+            false => {
+                each([Step::Look.by(format!("delete {named} first, if that may go; see what goes with it"), plans)])
+            }
+        },
+    )
 }
 
 /// What makes a plan certain that depends on others: a look at who has to act, or at what the target waits for.
@@ -425,6 +460,23 @@ fn users_first(view: &PlanView<'_>) -> Option<Remedy> {
     Some(say(Step::First, format!("delete {users}: {names} {stay}")))
 }
 
+/// What to delete in the place of an object: the topmost owner that goes with it, as long as a controller that runs
+/// finishes that, which takes along what is below in the order that works.
+fn topmost(view: &PlanView<'_>, object: ObjectId) -> ObjectId {
+    let is_finished = |owner: &ObjectId| {
+        view.outcome(*owner).is_some_and(|outcome| {
+            let mut finalizers = outcome.held_by.iter().filter_map(|holder| holder.finalizer());
+            outcome.state == Some(State::Waiting) && finalizers.any(|it| !it.is_collectors_finalizer())
+        })
+    };
+    let above = |id: &ObjectId| {
+        let owners = view.snapshot.object(*id).owners.iter();
+        owners.filter_map(|owner| view.snapshot.by_uid(owner.uid)).find(is_finished)
+    };
+    // Owners may go in a circle.
+    std::iter::successors(Some(object), above).take(TOPMOST).last().unwrap_or(object)
+}
+
 /// The order that works where controllers go in this delete whose finalizers are on other objects, or lose their
 /// rights: those objects first, while their controllers run.
 fn delete_first(view: &PlanView<'_>) -> Vec<Way> {
@@ -454,26 +506,11 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Way> {
     for (first, object, holder) in staying.chain(later).chain(held) {
         let Some(controller) = goes_with(view, object, holder) else { continue };
         let told = controller.told(view.snapshot).unwrap_or_else(|| holder.name(view.snapshot).to_owned());
+        let object = topmost(view, object);
         let place = view.snapshot.object(object).namespace;
         let (idle, objects) = by_controller.entry((first, told, !controller.goes, place)).or_default();
         *idle = controller.idle;
         objects.push(object);
-        /// What to delete in the place of an object: the topmost owner that goes with it, as long as a controller that runs
-        /// finishes that, which takes along what is below in the order that works.
-        fn topmost(view: &PlanView<'_>, object: ObjectId) -> ObjectId {
-            let is_finished = |owner: &ObjectId| {
-                view.outcome(*owner).is_some_and(|outcome| {
-                    let mut finalizers = outcome.held_by.iter().filter_map(|holder| holder.finalizer());
-                    outcome.state == Some(State::Waiting) && finalizers.any(|it| !it.is_collectors_finalizer())
-                })
-            };
-            let above = |id: &ObjectId| {
-                let owners = view.snapshot.object(*id).owners.iter();
-                owners.filter_map(|owner| view.snapshot.by_uid(owner.uid)).find(is_finished)
-            };
-            // Owners may go in a circle.
-            std::iter::successors(Some(object), above).take(TOPMOST).last().unwrap_or(object)
-        }
     }
     let mut ways: Vec<Way> = Vec::new();
     let mut told: Vec<(First, String)> = Vec::new();
@@ -505,7 +542,6 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Way> {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
-        let object = topmost(view, object);
         let these = match objects.as_slice() {
             [one] => view.name(*one),
             all => count(all.len(), "object", "objects"),

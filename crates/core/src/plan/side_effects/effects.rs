@@ -366,8 +366,8 @@ fn listed(snapshot: &Snapshot, policy: Policy, inventory: &Inventory) -> String 
     let away: Vec<String> = away.map(|named| format!("{}/{}", named.kind, named.name)).collect();
     let away: Vec<&str> = away.iter().map(String::as_str).collect();
     let away = if away.is_empty() { String::new() } else { format!("; not in the dump: {}", some_of(&away, NAMED)) };
-    let here = inventory.objects.iter().filter(|named| !is_left(named)).filter_map(found);
-    let here = here.filter(|_| !inventory.elsewhere);
+    let here = inventory.objects.iter().filter_map(found).filter(|_| !inventory.elsewhere);
+    let here = here.filter(|id| !is_spared(snapshot, *id, policy));
     let unlabelled = match here.filter(|id| !inventory.is_labelled(|key| snapshot.label(*id, key))).count() {
         0 => String::new(),
         1 => "; 1 of them lacks its labels, and may stay".to_owned(),
