@@ -387,6 +387,13 @@ impl<'a> Commands<'a> {
         self.add_condition(policy, &[], "except-namespace-controller", &is_other)
     }
 
+    /// Has an admission policy judge only what the collector writes: with or without an account of its own.
+    pub fn exempt_all_but_the_collector(self, policy: ObjectId) -> Option<ShellCommand> {
+        let only = "request.userInfo.username in [\"system:serviceaccount:kube-system:generic-garbage-collector\", \
+                    \"system:kube-controller-manager\"]";
+        self.add_condition(policy, &[], "only-the-collector", only)
+    }
+
     fn add_condition(self, configuration: ObjectId, places: &[usize], name: &str, only: &str) -> Option<ShellCommand> {
         if self.snapshot.resources.server().is_some_and(|server| server.is_before(28)) {
             return None;

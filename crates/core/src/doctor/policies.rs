@@ -133,7 +133,19 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding]) {
                 let mut of_all = judged.iter().zip(&refused).filter(|(writes, _)| !writes.is_empty());
                 let which = if of_all.all(|(_, refused)| refused.is_some()) { "the" } else { "some of the" };
                 finding.consequence.push_str(&format!(" {name} refuses {which} remedies below ({}).", why.why()));
-                let pass = let_pass(case, policy, *first_judged);
+                // The collector would be the first to pass.
+                let is_spared = |id: &ObjectId| {
+                    let is_judged = judges((*id, Operation::Delete)) == Called::Yes;
+                    let lives = !case.snapshot().object(*id).terminating();
+                    lives && is_judged && policy.refuses(case.stage, *id, |_| true).is_some()
+                };
+                let only = case.commands().exempt_all_but_the_collector(policy.policy);
+                let keeps = writes(&finding.remedies[place]).any(|(_, operation)| operation == Operation::Update);
+                let only = only.filter(|_| keeps && finding.objects.iter().any(is_spared)).map(|only| {
+                    let what = "let the policy refuse only the collector, which would delete it at once otherwise";
+                    Step::Heal.by(what, [only]).deciding(true)
+                });
+                let pass = only.unwrap_or_else(|| let_pass(case, policy, *first_judged));
                 // Whoever else should remove its finalizer may not, either.
                 let is_refused = |id: &&ObjectId| {
                     let is_judged = held.contains(id) && judges((**id, Operation::Update)) == Called::Yes;
