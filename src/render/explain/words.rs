@@ -76,7 +76,8 @@ impl Verdict {
 pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i64>) -> Verdict {
     let verdict = end_in_words(view, explanation, now);
     let (end, later) = (&explanation.end, explanation.later.as_ref());
-    let of_end = end.certain.then_some(end.lost.as_str());
+    let is_begun = end.outcome.is_some_and(OutcomeKind::removes) && explanation.next.deletes();
+    let of_end = (end.certain || is_begun).then_some(end.lost.as_str());
     let of_later = later.filter(|later| later.certain).map(|later| later.lost.as_str());
     let mut lost = of_end.into_iter().chain(of_later).filter(|lost| !lost.contains(MAY_LOSE));
     let lost = lost.find_map(|lost| lost.trim_start().strip_prefix(DATA_LOSS));

@@ -145,7 +145,9 @@ impl Explainer<'_, '_> {
         let leaves = projection.leaves(object) || was_terminating;
         let said = self.case.stage.said_to_refuse(object).filter(|_| outcome.is_none());
         let losses = if leaves { self.losses(object) } else { Losses::default() };
-        let lost = losses.told(self.case, uncertain.is_none());
+        // What the collector is about to delete loses its data; only when that is may be unknown.
+        let surely = uncertain.is_none() || outcome.is_some_and(OutcomeKind::removes) && next.deletes();
+        let lost = losses.told(self.case, surely);
         FinalState {
             certain: uncertain_because.is_none(),
             uncertain_because,
