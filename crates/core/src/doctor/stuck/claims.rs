@@ -1,4 +1,5 @@
-//! Terminating claims that only pods keep: one that runs, if the claim's data goes with it, or one that has finished.
+//! Terminating claims that only pods keep: one that runs, if the claim's data goes with it or no other pod can start
+//! then, or one that has finished.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use crate::{
         effects::{EffectKind, Severity},
     },
     plan::effects_of,
-    simulate::{State, controllers::PROVISIONER},
+    simulate::{LATE, State, controllers::PROVISIONER},
 };
 
 use super::concern::{Concern, since};
@@ -64,10 +65,13 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
     for effect in effects {
         let Some(pods) = used.get(&effect.object) else { continue };
         let finished = pods.iter().all(stays);
-        if !finished && !effect.may_be(EffectKind::DataLost) {
+        let lost = effect.may_be(EffectKind::DataLost);
+        // The pod that replaces one finds no claim.
+        let is_replaced = || pods.iter().any(|pod| snapshot.controller_of(*pod).is_some());
+        let is_new = || !case.has_been_terminating(effect.object, LATE);
+        if !finished && !lost && (!is_replaced() || is_new()) {
             continue;
         }
-        let lost = effect.may_be(EffectKind::DataLost);
         let group = groups.entry((finished, lost, effect.message.into_owned())).or_default();
         group.claims.push(effect.object);
         group.pods.extend(pods);
@@ -81,7 +85,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
         group.pods.extend(&used[claim]);
     }
     findings.findings.extend(groups.into_iter().map(|((finished, lost, end), group)| {
-        if finished { of_finished(case, lost, &end, group) } else { finding(case, &end, group) }
+        if finished { of_finished(case, lost, &end, group) } else { finding(case, lost, &end, group) }
     }));
 }
 
@@ -197,7 +201,7 @@ fn see_volumes(case: &Case<'_>, claims: &[ObjectId]) -> Remedy {
     Step::Look.by("see which volume it is, and what happens to it", look)
 }
 
-fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
+fn finding(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding {
     let Group { claims, pods, volumes } = group.sorted();
     let beside = claims.first().copied();
     let names = case.names(&pods, beside);
@@ -222,7 +226,7 @@ fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
     };
     let when = if finished.is_empty() { that.as_str() } else { "that" };
     let commands = case.commands();
-    let keep = volumes.iter().filter_map(|volume| commands.retain(*volume));
+    let keep = volumes.iter().filter(|_| lost).filter_map(|volume| commands.retain(*volume));
     let (volume, still) =
         if volumes.len() == 1 { ("the volume: set its", "it") } else { ("the volumes: set their", "they") };
     Finding {
@@ -233,7 +237,7 @@ fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
         ),
         remedies: vec![
             Remedy {
-                holders: volumes.clone(),
+                holders: if lost { volumes.clone() } else { Vec::new() },
                 ..Step::Heal.by(
                     format!(
                         "copy the data that you need, or keep {volume} reclaim policy to Retain before {when}; then \
