@@ -116,7 +116,9 @@ pub(super) fn tell(global: &GlobalArgs, evidence: &[String], error: OperationErr
         },
         _ => Vec::new(),
     };
-    let absent: Vec<&Missing> = missing.iter().filter(|missing| missing.why == Why::Absent).collect();
+    // What was deleted is no longer in a dump, and perhaps nothing of its kind is.
+    let is_told = |why: &Why| *why == Why::Absent || *why == Why::NotInDump && !evidence.is_empty();
+    let absent: Vec<&Missing> = missing.iter().filter(|missing| is_told(&missing.why)).collect();
     if absent.is_empty() {
         return Err(error);
     }
@@ -137,7 +139,8 @@ pub(super) fn tell(global: &GlobalArgs, evidence: &[String], error: OperationErr
         let what = Vanished { resource, namespace, name: &missing.name };
         let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
         let kind = &snapshot.resources.get(resource).kind;
-        text.extend(format!("{kind}/{}{place} does not exist.\n", missing.name).into_bytes());
+        let is = if missing.why == Why::Absent { "does not exist" } else { "is not in the dump" };
+        text.extend(format!("{kind}/{}{place} {is}.\n", missing.name).into_bytes());
         let lines = vanished(snapshot, &graph, what, events.as_ref().map(Option::as_deref), &evidence, snapshot.time());
         anything_known |= !lines.is_empty();
         for line in lines {

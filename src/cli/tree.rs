@@ -141,15 +141,23 @@ fn show(
     let now = clock::now().as_second();
     let labels = LabelColumns { keys: args.label_columns.clone(), all: args.show_labels };
     let labels = Some(labels).filter(|labels| *labels != LabelColumns::default());
-    let printer = Printer::new(global).fold(!args.no_fold).at(Some(now));
+    // What is asked about is shown, though nothing is below it.
+    let is_alone = session.targets.is_some() && tree.entries.len() == 1;
+    let fold = !args.no_fold && !is_alone;
+    let printer = Printer::new(global).fold(fold).at(Some(now));
     let view = TreeView::new(snapshot, &graph, &tree);
-    let statuses = session.statuses(&view.needs_statuses(printer.format, !args.no_fold));
+    let statuses = session.statuses(&view.needs_statuses(printer.format, fold));
     let view = TreeView { statuses: statuses.as_ref(), labels: labels.as_ref(), ..view };
     let heading = || heading(snapshot, session.namespace.as_deref(), &global.source.from, "");
     let out = printer.print(&view, heading)?;
     let ageless = if args.watch { printer.at(None).print(&view, heading)? } else { Vec::new() };
     let shown = tree.nodes().filter_map(|entry| graph.object(entry.node));
-    let mut report = Report::of(out).with_gaps(&snapshot.gaps_and_lacking(shown));
+    // What is asked about is what a Namespace contains.
+    let targets = session.targets.iter().flatten().copied();
+    let hiding = snapshot.may_hide(&targets.filter(|id| snapshot.is_namespace(*id)).collect::<Vec<_>>());
+    let mut gaps = snapshot.gaps_and_lacking(shown);
+    gaps.extend(hiding.into_iter().filter(|_| snapshot.is_dump() && !args.owners));
+    let mut report = Report::of(out).with_gaps(&gaps);
     report.notes.extend(statuses.and_then(|statuses| describe_statuses(&statuses.gaps)));
     report.notes.splice(0..0, nothing);
     Ok(Shown { report, ageless })

@@ -359,6 +359,12 @@ fn records_of_namespaces_and_collections_count() {
     says(&explain("ns/gone"), &["bob deleted it"]);
     let ran = explain("cm/x -n gone");
     says(&ran, &["bob deleted all configmaps in namespace gone", "it may have been among these"]);
+    // Nor has a dump any other of its kind.
+    let log = write(folder.path(), "secret.log", &entry("delete", "secrets", Some("key")).to_string());
+    let ran = gc(&words(&format!("explain secret/key -n gone --evidence {log} --from {dump}")));
+    says(&ran, &["Secret/key -n gone is not in the dump.", "bob deleted it"]);
+    let ran = gc(&words(&format!("explain secret/key -n gone --from {dump}")));
+    says_not(&ran, &["Secret/key -n gone is not in the dump."]);
 }
 
 /// YAML in braces is no JSON.
