@@ -46,6 +46,7 @@ pub(super) fn connect(case: &Case<'_>, calls: &[WebhookCall<'_>], findings: &mut
             _ => {
                 let mut causes = refusing(case, calls, findings, place, &findings[place].remedies, &webhooks);
                 causes.extend(said_to_be_waited_for(case, findings, place));
+                causes.extend(roots_below(findings, place));
                 causes
             }
         };
@@ -120,6 +121,28 @@ fn said_to_be_waited_for(case: &Case<'_>, findings: &[Finding], place: usize) ->
     let others = findings.iter().enumerate().filter(|(other, finding)| *other != place && is_of_finalizers(finding));
     let causes = others.filter(|_| is_of_finalizers(&findings[place])).map(|(other, finding)| (other, named(finding)));
     causes.filter(|(_, named)| !named.is_empty()).collect()
+}
+
+/// The findings about what keeps the objects for which a controller waits, or may wait: of a chain of these, the last.
+fn roots_below(findings: &[Finding], place: usize) -> Causes {
+    let (mut causes, mut seen) = (Causes::new(), BTreeSet::from([place]));
+    let mut open = vec![place];
+    while let Some(above) = open.pop() {
+        let below: FxHashSet<ObjectId> = findings[above].below.iter().copied().collect();
+        if below.is_empty() {
+            continue;
+        }
+        for (other, finding) in findings.iter().enumerate() {
+            let kept: BTreeSet<ObjectId> = finding.objects.iter().copied().filter(|id| below.contains(id)).collect();
+            let is_root = finding.below.is_empty() && finding.code != Code::DeletionInProgress;
+            match kept.is_empty() || !seen.insert(other) {
+                true => {}
+                false if is_root => _ = causes.insert(other, kept),
+                false => open.push(other),
+            }
+        }
+    }
+    causes
 }
 
 /// The finding about the webhook that refuses that an emptied namespace is finalized.

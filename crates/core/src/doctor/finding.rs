@@ -31,6 +31,8 @@ pub struct Finding {
     pub references: Vec<Reference>,
     /// The webhooks that it is about: their configurations, and their places there.
     pub(super) webhooks: Vec<(ObjectId, usize)>,
+    /// Terminating objects for which the controllers of the affected ones wait, or may wait, if nothing else is known.
+    pub(super) below: Vec<ObjectId>,
     /// Whether another finding has this one as its cause.
     pub(super) is_cause: bool,
     /// Other objects involved: the owner, what waits, the rest of a cycle.
@@ -75,6 +77,7 @@ impl Finding {
             missing: BTreeMap::new(),
             references: Vec::new(),
             webhooks: Vec::new(),
+            below: Vec::new(),
             is_cause: false,
             related: Vec::new(),
             culprits: Vec::new(),

@@ -194,7 +194,7 @@ fn inspect_terminating(
                 };
                 if world.manager_away() && is_removed_by_controller_manager(text) {
                     causes.push(State::Stuck);
-                } else if world.doubtful.contains(&object) {
+                } else if world.doubtful.contains(&object) || world.context.is_left(object, known) {
                     causes.push(State::Unknown);
                 } else {
                     let (mut users, mut state) = (users_of_claim(world, object), State::Waiting);

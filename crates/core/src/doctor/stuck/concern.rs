@@ -45,8 +45,13 @@ impl Concern {
             open.extend(owners.iter().filter(is_leaving).filter(|owner| concern.insert(**owner)));
             above.extend(owners);
         }
+        let is_leaving = |id: &ObjectId| case.snapshot().object(*id).terminating();
         while let Some(id) = open.pop() {
-            open.extend(case.projection.waits_for(id).iter().copied().filter(|other| concern.insert(*other)));
+            // Controllers wait for dependents, too.
+            let below = case.graph().dependents(id.into()).iter().filter(|id| is_leaving(id));
+            let below = below.copied().filter(|_| is_leaving(&id));
+            let next = case.projection.waits_for(id).iter().copied().chain(below);
+            open.extend(next.filter(|other| concern.insert(*other)));
         }
         Concern(Some(concern))
     }

@@ -21,7 +21,7 @@ use crate::{
     document::rfc3339,
     model::{
         ObjectId, ResourceId, Symbol,
-        effects::{EffectKind, Naming, Pause, Severity, When, known_finalizer, known_users},
+        effects::{AddOn, EffectKind, Naming, Pause, Severity, When, add_on, known_finalizer, known_users},
     },
     plan::{OutsideEffect, effects_of},
     server::OwnDelete,
@@ -97,7 +97,8 @@ fn holds(case: &Case<'_>, id: ObjectId, is_root: bool) -> Vec<Hold> {
         }
         let own = managed_by_another(snapshot, id, finalizer).is_none();
         if let Some(known) = case.stage.removed_by_itself(id, finalizer).filter(|_| own) {
-            if !case.projection.goes(id) {
+            let is_left = case.stage.is_left(id, known);
+            if !is_left && !case.projection.goes(id) {
                 continue;
             }
             // A finalizer that a built-in controller removes is no problem, unless that is away or takes very long.
@@ -105,11 +106,12 @@ fn holds(case: &Case<'_>, id: ObjectId, is_root: bool) -> Vec<Hold> {
                 .then(|| of_controller_manager(case.stage, case.now).1);
             let (liveness, is_overdue) = match manager {
                 Some(Liveness::Away(why)) => (Liveness::Away(why), case.live),
+                _ if is_left => (Liveness::Unknown(format!("{} has not removed it", known.by)), false),
                 _ => (Liveness::Unknown(format!("{} removes it", known.by)), false),
             };
             let is_slow = || case.has_been_terminating(id, OVERDUE) && !case.awaits_a_kubelet(id);
-            let slow = is_overdue || case.now.is_some() && is_slow();
-            let controller = FinalizerController::of(Some(known.by), liveness);
+            let slow = is_overdue || is_left || case.now.is_some() && is_slow();
+            let controller = FinalizerController { is_left, ..FinalizerController::of(Some(known.by), liveness) };
             holds.extend(slow.then(|| (finalizer, Arc::new(controller))));
         } else if is_root {
             let question = Question { object: id, finalizer, exact: true };
@@ -184,6 +186,8 @@ fn finding(
     let is_unseen = holds.iter().any(|(_, controller)| controller.unseen);
     let is_unread = holds.iter().any(|(_, controller)| matches!(controller.liveness, Liveness::Unread(_)));
     let is_refused = holds.iter().any(|(_, controller)| controller.refused.is_some());
+    let is_left = holds.iter().any(|(_, controller)| controller.is_left);
+    let (below, message) = message(case, holds, &users, &objects);
     let consequence = match code {
         _ if !needing.is_empty() => {
             let (exist, need) = if needing.len() == 1 { ("exists", "needs") } else { ("exist", "need") };
@@ -225,6 +229,10 @@ fn finding(
                      {waiting}",
                     sentence(by, true)
                 ),
+                None if is_left => format!("{they_are} deleted only if that is done after all.{waiting}"),
+                None if !is_refused && !is_unseen && !below.is_empty() => {
+                    format!("{they_are} deleted once {their} controller is done.{waiting}")
+                }
                 None if !is_refused && !is_unseen => format!(
                     "{they_are} deleted once {their} controller is done; the controller's log says why that takes so \
                      long.{waiting}"
@@ -277,6 +285,7 @@ fn finding(
         })
         .collect();
     Some(Finding {
+        below,
         severity: match code {
             // It takes its time.
             Code::SlowFinalizer
@@ -284,6 +293,7 @@ fn finding(
                     && !is_unread
                     && !is_refused
                     && by_manager(case, holds).is_none()
+                    && !is_left
                     && lacks(holds).is_empty()
                     && users.to_delete(case).is_empty()
                     && !related.iter().any(|id| snapshot.facts.definition(*id).is_some())
@@ -294,7 +304,7 @@ fn finding(
             _ if may_go_on => code.severity().max(Severity::Warning),
             _ => code.severity(),
         },
-        message: message(case, holds, &users, &objects)
+        message: message
             + match holds.len() {
                 _ if !young => "",
                 1 => " The controller that removes it may still be working.",
@@ -312,7 +322,8 @@ fn finding(
     })
 }
 
-fn message(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId]) -> String {
+/// What blocks these objects, and what their controllers wait for, if nothing else is known.
+fn message(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId]) -> (Vec<ObjectId>, String) {
     let describe = holds.iter().take(NAMED).map(|(finalizer, controller)| {
         let text = case.snapshot().text(*finalizer);
         let evidence = controller.story();
@@ -325,9 +336,14 @@ fn message(case: &Case<'_>, holds: &[Hold], users: &Users, objects: &[ObjectId])
     describe.extend((holds.len() > NAMED).then(|| format!("{} more", thousands(holds.len() - NAMED))));
     let finalizers = if holds.len() == 1 { "the finalizer" } else { "the finalizers" };
     let before = || objects.iter().find_map(|id| quote(case, holds, objects, *id, false));
-    let why = why(case, holds, users, objects).or_else(|| below(case, holds, objects)).or_else(before);
+    let (below, awaits) = match why(case, holds, users, objects) {
+        Some(why) => (Vec::new(), Some(why)),
+        None => below(case, holds, objects),
+    };
+    let why = awaits.or_else(before);
     let why = why.map(|why| format!(" {why}")).unwrap_or_default();
-    format!("Terminating{}, blocked by {finalizers} {}.{why}", since(case, objects), describe.join(" and "))
+    let blocked = format!("Terminating{}, blocked by {finalizers}", since(case, objects));
+    (below, format!("{blocked} {}.{why}", describe.join(" and ")))
 }
 
 /// Why the first of some objects for which that is known is not deleted: who uses it, or what its status says. A
@@ -390,25 +406,25 @@ fn lacks(holds: &[Hold]) -> &[Lack] {
 
 /// What objects list, and dependents, that are Terminating, too: controllers wait for the first, and some for the
 /// others, whatever the owner reference says.
-fn below(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> {
+fn below(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> (Vec<ObjectId>, Option<String>) {
     let acting = || holds.iter().filter(|(_, controller)| !controller.is_away());
     let each = objects.iter().flat_map(|id| acting().map(move |(finalizer, _)| case.awaited(*id, *finalizer)));
     let awaited = sorted(each.flatten());
     if !awaited.is_empty() {
         let are = if awaited.len() == 1 { "which is" } else { "which are" };
-        return Some(format!(
-            "Its controller waits for {}, {are} Terminating.",
-            case.names(&awaited, Some(objects[0]))
-        ));
+        let named = case.names(&awaited, Some(objects[0]));
+        return (awaited, Some(format!("Its controller waits for {named}, {are} Terminating.")));
     }
     if !holds.iter().any(|(_, controller)| matches!(controller.liveness, Liveness::Alive(_))) {
-        return None;
+        return Default::default();
     }
     let dependents = objects.iter().flat_map(|id| case.graph().dependents((*id).into()).iter().copied());
     let left = sorted(dependents.filter(|id| case.snapshot().object(*id).terminating()));
     let (is, a_dependent) = if left.len() == 1 { ("is", "a dependent") } else { ("are", "dependents") };
-    let named = || case.names(&left, Some(objects[0]));
-    (!left.is_empty()).then(|| format!("Its controller may wait for {}: {a_dependent} that {is} Terminating.", named()))
+    let named = case.names(&left, Some(objects[0]));
+    let told = format!("Its controller may wait for {named}: {a_dependent} that {is} Terminating.");
+    let told = Some(told).filter(|_| !left.is_empty());
+    (left, told)
 }
 
 /// Who uses the objects of a finding, and so keeps them (R9.40).
@@ -578,7 +594,7 @@ impl Fires {
 }
 
 /// Where nobody is seen who removes a finalizer, and not all workloads were read: its controller may run.
-fn look_for_controller(case: &Case<'_>, code: Code, holds: &[Hold]) -> Option<Remedy> {
+fn look_for_controller(case: &Case<'_>, code: Code, holds: &[Hold], objects: &[ObjectId]) -> Vec<Remedy> {
     let is_unread = |(_, controller): &Hold| {
         let is_told = !controller.may_be.is_empty() || !controller.lacks.is_empty();
         matches!(controller.liveness, Liveness::Unread(_)) && !is_told
@@ -586,11 +602,24 @@ fn look_for_controller(case: &Case<'_>, code: Code, holds: &[Hold]) -> Option<Re
     // What a controller that can't start needs, its workload says.
     let is_there = holds.iter().any(|(_, controller)| !controller.failing.is_empty());
     let gone = to_install(case, holds).filter(|_| code != Code::ArmedDeletion && !is_there);
-    gone.map(|gone| case.commands().install(&gone)).or_else(|| {
-        let what = "see whether its controller runs: its log then says why it waits";
-        let is_open = !are_all_read(case.stage) && holds.iter().any(is_unread);
-        is_open.then(|| Step::Look.by(what, [case.commands().see_workloads()]))
-    })
+    if let Some(gone) = gone {
+        return vec![case.commands().install(&gone)];
+    }
+    let kind = case.snapshot().resource(objects[0]);
+    let has_names = |(finalizer, _): &Hold| {
+        add_on(case.snapshot().text(*finalizer), &kind.group, &kind.kind).is_some_and(AddOn::has_names)
+    };
+    let is_open = !are_all_read(case.stage) && holds.iter().any(is_unread);
+    let is_outside = holds.iter().all(|(_, controller)| controller.outside);
+    let elsewhere = objects.iter().take(1).filter_map(|id| case.commands().about("describe", *id));
+    let elsewhere = Step::Look.by("see its Events: its controller may run outside of the cluster", elsewhere);
+    let what = match is_outside {
+        true => "if its controller runs in the cluster, find it: its log then says why it waits",
+        false => "see whether its controller runs: its log then says why it waits",
+    };
+    let find = Step::Look.by(what, [case.commands().see_workloads()]);
+    let ways = [(elsewhere, is_outside), (find, !is_outside || holds.iter().any(has_names))];
+    ways.into_iter().filter(|(_, fits)| is_open && *fits).map(|(way, _)| way).collect()
 }
 
 /// The MutatingAdmissionPolicies that may put a finalizer back, and the webhooks, by configuration: they are asked
@@ -654,14 +683,16 @@ fn remedies(
     let lacks_manager = case.lacks_manager_for(finalizers.iter().copied()).is_some();
     let start_manager = || Remedy { step: starting(code), ..commands.start_manager() };
     remedies.extend(lacks_manager.then(|| start_manager().deciding(code == Code::ArmedDeletion)));
+    let is_left = holds.iter().any(|(_, controller)| controller.is_left) && !lacks_manager;
+    remedies.extend(is_left.then(|| commands.see_manager()));
     // What an armed controller does has to be decided first.
     if code != Code::ArmedDeletion {
         // Much may go with what a controller does once it is started.
         let perhaps = if fires.outside.is_empty() { Step::Heal } else { Step::GiveUp };
         remedies.extend(commands.heal(&controllers, refused(case.stage, objects[0]), objects[0], perhaps));
     }
-    let look_for = look_for_controller(case, code, holds);
-    let is_looked_for = look_for.is_some();
+    let look_for = look_for_controller(case, code, holds, objects);
+    let is_looked_for = !look_for.is_empty();
     remedies.extend(look_for);
     let needed: Vec<ObjectId> = objects.iter().copied().filter(|id| !users.needing(*id).is_empty()).collect();
     let back_up = needed.iter().filter_map(|id| commands.get(*id));
@@ -673,12 +704,17 @@ fn remedies(
     // The refusal is quoted already, and tells who has to be asked.
     let past_denial = past_denial(case, objects);
     if by_manager.is_some() {
-        remedies.push(commands.see_manager());
+        remedies.extend((!is_left).then(|| commands.see_manager()));
     } else if code == Code::StuckFinalizer && has_spoken_of(case, holds, objects) && past_denial.is_empty() {
         remedies
             .push(Step::Look.by("mend what its controller says: it tries again. See whether it still says that", look));
         remedies.push(Step::Look.by("find its controller, and see what its log says", [commands.see_workloads()]));
-    } else if code == Code::SlowFinalizer && needed.is_empty() && !is_known && !is_looked_for && past_denial.is_empty()
+    } else if code == Code::SlowFinalizer
+        && needed.is_empty()
+        && !is_known
+        && !is_looked_for
+        && !is_left
+        && past_denial.is_empty()
     {
         remedies.push(match is_quoted && !case.live {
             true => Step::Look.by("find its controller, and see what its log says", [case.commands().see_workloads()]),
@@ -707,7 +743,9 @@ fn remedies(
         remedies.extend(see_refusers(case, objects));
     }
     remedies.extend(past_denial);
-    let waiting = waiting_in_the_foreground(case, related);
+    let mut waiting = waiting_in_the_foreground(case, related);
+    // What has a finalizer of its own, which nobody is known to remove, stays all the same.
+    waiting.retain(|owner| !matches!(case.projection.own_state(*owner), Some(State::Stuck | State::Unknown)));
     if !waiting.is_empty() {
         let (owners, which, no_longer) = if waiting.len() == 1 {
             ("owner", "it", "it no longer waits")

@@ -40,6 +40,25 @@ impl SimContext<'_> {
         let is_taken_to_run = || is_in_time() && runs_in_a_cloud(self, object, finalizer);
         (removes && (known.is_kubernetes_own() || is_taken_to_run())).then_some(known)
     }
+
+    /// Whether a controller of Kubernetes' own would have removed its finalizer long ago, as nothing that was read
+    /// keeps it from that: whether it still does is open.
+    pub(crate) fn is_left(&self, object: ObjectId, known: &KnownFinalizer) -> bool {
+        let is_due = || match known.when {
+            When::Terminating | When::JobDoneWithPod => true,
+            When::ClaimUnused => {
+                let namespace = self.snapshot.object(object).namespace;
+                let is_read = |pods| self.snapshot.covers(pods, Some(namespace));
+                self.users_of_claim(object).is_empty() && self.built_in.pods.is_some_and(is_read)
+            }
+            When::VolumeUnbound => {
+                let phase = self.snapshot.facts.volume(object).and_then(|facts| facts.phase.as_deref());
+                phase.is_some_and(|phase| phase != "Bound")
+            }
+            When::Unused | When::Elsewhere | When::Asked => false,
+        };
+        known.is_kubernetes_own() && self.overdue_for(object).is_some() && is_due()
+    }
 }
 
 impl World<'_, '_> {
@@ -54,6 +73,7 @@ impl World<'_, '_> {
             let Some(finalizer) = self.context.snapshot.strings.find(known.finalizer) else { continue };
             if !stored.has_finalizer(finalizer)
                 || self.manager_away() && is_removed_by_controller_manager(known.finalizer)
+                || self.others.is_none() && self.context.is_left(object, known)
             {
                 continue;
             }

@@ -29,16 +29,6 @@ pub(crate) fn in_inventory(snapshot: &Snapshot, named: &InventoryObject) -> Opti
     snapshot.look_up_named(resource, namespace, &named.name).object()
 }
 
-/// Whether a label or an annotation of an object keeps it from a controller that heeds this policy.
-pub(crate) fn is_spared(snapshot: &Snapshot, id: ObjectId, policy: Policy) -> bool {
-    let object = snapshot.object(id);
-    let mut spared = object.spared;
-    for (key, value) in object.labels.iter() {
-        spared.heed_label(snapshot.text(*key), snapshot.text(*value));
-    }
-    spared.by(policy)
-}
-
 impl SimContext<'_> {
     /// What a policy of an object does. Flux deletes nothing if the ServiceAccount is gone as which it should act.
     pub(crate) fn policy_effect(&self, object: ObjectId, policy: Policy, facts: &PolicyFacts) -> PolicyEffect {

@@ -33,6 +33,10 @@ pub struct FinalizerController {
     pub may_be: Vec<ObjectId>,
     /// All that could show it was read, and nothing is it or may be it.
     pub unseen: bool,
+    /// It is Kubernetes' own, and has not removed its finalizer for long.
+    pub is_left: bool,
+    /// No workload is seen that is it, and it may run outside of the cluster.
+    pub outside: bool,
     /// What it must create first, in a namespace that is being deleted and so refuses that.
     pub refused: Option<&'static str>,
     /// The API server has refused it that, or anything else that it creates there: it never gets any further.
@@ -105,6 +109,8 @@ impl FinalizerController {
             running,
             may_be,
             unseen: false,
+            is_left: false,
+            outside: false,
             refused: None,
             in_vain: false,
             goes: false,

@@ -166,7 +166,10 @@ pub(super) fn judge(
     // Nobody is asked to install again what was removed without its finalizers.
     let is_gone = matches!(liveness, Liveness::Unread(_)) || away && evidence.idle.is_none();
     let is_told = |add_on: &&AddOn| !add_on.often_left || !is_gone;
+    let is_seen = [&evidence.running, &evidence.may_be, &evidence.failing].iter().any(|all| !all.is_empty());
     FinalizerController {
+        is_left: false,
+        outside: !is_seen && evidence.idle.is_none() && add_on.is_some_and(|add_on| add_on.may_run_outside),
         name: known.or(add_on.filter(is_told).map(|add_on| add_on.name)),
         manager,
         liveness,
