@@ -7,7 +7,7 @@ use crate::{
     operations::{ClusterConfig, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig, usage},
     render::picture::ObjectCommands,
 };
-use gc_cluster::{cluster::Progress, dump::MAX_INPUT};
+use gc_cluster::{cluster::ReadEvent, dump::MAX_INPUT};
 use gc_core::{
     command_line::{Kubectl, ShellCommand, option_words},
     model::{Origin, ServerVersion},
@@ -67,7 +67,7 @@ impl GlobalArgs {
             options,
             namespace: self.connection.namespace().map(str::to_owned),
             match_server_version: self.connection.match_server_version,
-            progress: Some(Arc::new(progress) as Arc<dyn Progress>),
+            observer: Some(Arc::new(move |event| progress.hear(event))),
         })
     }
 
@@ -176,10 +176,10 @@ impl GlobalArgs {
         scope: ReadScope,
     ) -> Result<Opening, OperationError> {
         let opening = Opening::of(source, targets, scope)?;
-        if let (Opening::Dump(snapshot), Some(progress)) = (&opening, self.cluster()?.progress)
+        if let (Opening::Dump(snapshot), Some(observer)) = (&opening, self.cluster()?.observer)
             && let Some(warning) = snapshot.resources.server().and_then(ServerVersion::warning)
         {
-            progress.untested(&warning);
+            observer(ReadEvent::Untested(&warning));
         }
         Ok(opening)
     }

@@ -12,12 +12,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use parking_lot::{Condvar, Mutex};
 
 use crate::render::{account::polled, deletion::why, escape::visible};
-use gc_cluster::{
-    act::FollowEvent,
-    cluster::{Exchange, Progress},
-};
+use gc_cluster::{act::FollowEvent, cluster::ReadEvent};
 use gc_core::{
-    model::Resource,
     plan::tracker::{self, Blocker},
     progress::{self, Show, Work},
     wording::{count, duration, thousands},
@@ -76,42 +72,37 @@ impl ReadProgress {
     }
 }
 
-impl Progress for ReadProgress {
-    fn started(&self, lists: usize) {
-        if !self.on_terminal {
-            return;
-        }
-        let bar =
-            self.bar.get_or_init(|| bar("Reading {pos}/{len} lists, {msg} objects", lists as u64).with_message("0"));
-        bar.set_length(lists as u64);
-    }
-
-    fn list_done(&self, _resource: &Resource, objects: usize) {
-        let Some(bar) = self.bar.get() else { return };
-        let before: usize = bar.message().parse().unwrap_or(0);
-        bar.set_message((before + objects).to_string());
-        bar.inc(1);
-        if bar.position() >= bar.length().unwrap_or(0) {
-            bar.finish_and_clear();
-        }
-    }
-
-    fn exchanged(&self, exchange: &Exchange<'_>) {
-        let lines = verbosity::lines(self.level, exchange);
-        if !lines.is_empty() {
-            self.tell(&lines);
-        }
-    }
-
-    fn warned(&self, text: &str) {
-        if let Some(line) = self.warnings.line(text, self.coloured) {
-            self.tell(&[line]);
-        }
-    }
-
-    fn untested(&self, text: &str) {
-        if self.warnings.is_news(text) {
-            self.tell(&[visible(text).into_owned()]);
+impl ReadProgress {
+    /// Shows what happens.
+    pub(super) fn hear(&self, event: ReadEvent<'_>) {
+        match event {
+            ReadEvent::Started(lists) if self.on_terminal => {
+                let begin = || bar("Reading {pos}/{len} lists, {msg} objects", lists as u64).with_message("0");
+                self.bar.get_or_init(begin).set_length(lists as u64);
+            }
+            ReadEvent::Started(_) => {}
+            ReadEvent::Listed(objects) => {
+                let Some(bar) = self.bar.get() else { return };
+                let before: usize = bar.message().parse().unwrap_or(0);
+                bar.set_message((before + objects).to_string());
+                bar.inc(1);
+                if bar.position() >= bar.length().unwrap_or(0) {
+                    bar.finish_and_clear();
+                }
+            }
+            ReadEvent::Exchanged(exchange) => {
+                let lines = verbosity::lines(self.level, exchange);
+                if !lines.is_empty() {
+                    self.tell(&lines);
+                }
+            }
+            ReadEvent::Warned(text) => {
+                if let Some(line) = self.warnings.line(text, self.coloured) {
+                    self.tell(&[line]);
+                }
+            }
+            ReadEvent::Untested(text) if self.warnings.is_news(text) => self.tell(&[visible(text).into_owned()]),
+            ReadEvent::Untested(_) => {}
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
     time::Duration,
 };
 
 use gc_cluster::{
-    cluster::{self, Connection, ConnectionOptions, EarlyLists, Progress, Scope, Wanted},
+    cluster::{self, Connection, ConnectionOptions, EarlyLists, ReadObserver, Scope, Wanted},
     dump::{self, Examples, ReadOptions},
 };
 use gc_core::model::{
@@ -52,7 +51,7 @@ pub struct ClusterConfig {
     /// Whether the server must have the version of kubectl.
     pub match_server_version: bool,
     /// Receives every list and request.
-    pub progress: Option<Arc<dyn Progress>>,
+    pub observer: Option<ReadObserver>,
 }
 
 /// The source of objects.
@@ -340,7 +339,7 @@ impl Discovered {
         let Lists { query, wanted, namespace } = Lists::of(&cluster, &resources, targets, scope)?;
         let choice = targets.choice(NamespaceChoice::One(cluster.connection.default_namespace().to_owned()));
         let selected = select(&cluster, &resources, query.as_ref(), namespace.as_deref())?;
-        let read = cluster.connection.read_some(resources, &wanted, &early);
+        let read = cluster.connection.read(resources, &wanted, &early);
         let (mut snapshot, nothing) = cluster.runtime.block_on(read)?;
         // Nothing later may take a list that is old by then.
         drop(early);
@@ -376,8 +375,8 @@ impl Cluster {
         if let Some(namespace) = &config.namespace {
             connection = connection.with_fallback_namespace(namespace);
         }
-        if let Some(progress) = &config.progress {
-            connection = connection.with_progress(progress.clone());
+        if let Some(observer) = &config.observer {
+            connection = connection.telling(observer.clone());
         }
         if config.match_server_version {
             let matched = runtime.block_on(connection.require_version_of_kubectl());

@@ -1,6 +1,6 @@
 //! Reads objects again that have changed since they were listed.
 
-use gc_cluster::cluster::Scope;
+use gc_cluster::cluster::{EarlyLists, Scope, Wanted};
 use gc_core::model::{Presence, RecheckResult};
 use serde_json::{Value, json};
 
@@ -22,9 +22,10 @@ fn what_changed_since_the_lists_is_seen() {
     let rack = trial.rack("rack").create();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let connection = connect(cluster, ADMIN, &runtime);
+    let wanted = Wanted { scope: Scope::Namespace(trial.namespace.clone()), ..Wanted::default() };
     let mut snapshot = runtime.block_on(async {
         let (resources, _) = connection.discover().await.expect("discovery");
-        connection.read(resources, &Scope::Namespace(trial.namespace.clone()), &[], &[]).await.expect("a snapshot")
+        connection.read(resources, &wanted, &EarlyLists::default()).await.expect("a snapshot").0
     });
     let paths = objects.each_ref().map(|object| cluster.path_of(object));
     let [counted, relabelled, doomed, gone, replaced] = &paths;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gc_cluster::cluster::{Connection, ConnectionOptions, Scope};
+use gc_cluster::cluster::{Connection, ConnectionOptions, EarlyLists, Wanted};
 use gc_core::model::{ObjectId, Snapshot};
 use tokio::runtime::Runtime;
 
@@ -28,7 +28,8 @@ pub fn read_all(cluster: &Cluster, runtime: &Runtime) -> Snapshot {
     runtime.block_on(async {
         let (resources, gaps) = connection.discover().await.expect("discovery");
         assert!(gaps.is_empty(), "{gaps:?}");
-        let mut snapshot = connection.read(resources, &Scope::Everything, &[], &[]).await.expect("a snapshot");
+        let mut snapshot =
+            connection.read(resources, &Wanted::default(), &EarlyLists::default()).await.expect("a snapshot").0;
         let everything: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();
         connection.fetch_facts(&mut snapshot, &everything).await;
         assert!(snapshot.complete(), "{:?}", snapshot.gaps);

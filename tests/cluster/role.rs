@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path, sync::LazyLock};
 
 use gc_cluster::{
     act::{Access, record_invalid_owner, review},
-    cluster::{Connection, ConnectionOptions, Scope},
+    cluster::{Connection, ConnectionOptions, EarlyLists, Wanted},
 };
 use gc_core::model::{Identity, Resources};
 use http::Method;
@@ -79,7 +79,8 @@ fn the_example_lets_a_sweep_do_all_it_does() {
 
     // The rights are enough to read everything, and to write events as the collector does.
     let (resources, _) = runtime.block_on(sweep.discover()).expect("discovery");
-    let snapshot = runtime.block_on(sweep.read(resources, &Scope::Everything, &[], &[])).expect("a snapshot");
+    let snapshot =
+        runtime.block_on(sweep.read(resources, &Wanted::default(), &EarlyLists::default())).expect("a snapshot").0;
     assert!(snapshot.complete(), "{:?}", snapshot.gaps);
     let mine = CLUSTER.create(object!("gc.test/v1 Widget", {"name": "w", "namespace": namespace}));
     let identity = Identity {

@@ -4,7 +4,6 @@ mod watch;
 
 use std::{
     io,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -234,7 +233,7 @@ impl SweepConfig {
     #[must_use]
     pub fn within_limits(&self, connection: Connection, metrics: &Metrics) -> Connection {
         let requests = metrics.requests(&connection.endpoint().server);
-        connection.also_telling(Arc::new(requests)).with_limits(self.load.qps, self.load.burst)
+        connection.also_telling(requests).with_limits(self.load.qps, self.load.burst)
     }
 }
 

@@ -42,7 +42,7 @@ const NAMED: usize = 8;
 pub(super) fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) -> Result<Report, OperationError> {
     let live = Cluster::connect(&global.cluster()?)?;
     let (metrics, health) = (Metrics::new(), Health::new(PATIENCE));
-    let requests = Arc::new(metrics.requests(&live.connection.endpoint().server));
+    let requests = metrics.requests(&live.connection.endpoint().server);
     let reading = live.connection.clone().also_telling(requests);
     let connection = order.within_limits(live.connection.clone(), &metrics);
     let settings = Settings {

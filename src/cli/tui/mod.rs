@@ -20,12 +20,8 @@ use crate::{
     render::escape::visible,
     tui::{Effect, Line, News, Scene, Start, State, lines as lines_of},
 };
-use gc_cluster::cluster::{Exchange, Progress, clock};
-use gc_core::{
-    model::{Identity, Resource},
-    server::Propagation,
-    wording::thousands,
-};
+use gc_cluster::cluster::{ReadEvent, ReadObserver, clock};
+use gc_core::{model::Identity, server::Propagation, wording::thousands};
 
 use super::{
     args::{GlobalArgs, SourceArgs, TuiArgs},
@@ -61,8 +57,8 @@ pub(super) fn open(
     targets.type_alone = true;
     let (mut source_config, target_config) = global.configuration(&targets)?;
     if let SourceConfig::Cluster(cluster) = &mut source_config {
-        let before = cluster.progress.take();
-        cluster.progress = Some(Arc::new(OffScreen::new(before, news.clone())));
+        let before = cluster.observer.take();
+        cluster.observer = Some(off_screen(before, news.clone()));
     }
     let (requests, effects) = channel();
     let worker = Worker {
@@ -224,7 +220,7 @@ impl Deleting {
     ) -> Result<Option<Self>, OperationError> {
         let args = as_typed(propagation)?;
         let mut cluster = global.cluster()?;
-        cluster.progress = Some(Arc::new(OffScreen::new(cluster.progress.take(), news.clone())));
+        cluster.observer = Some(off_screen(cluster.observer.take(), news.clone()));
         // One that is gone already needs no delete.
         let delete = Delete::open(&cluster, &TargetConfig::of_objects(targets), delete_config(&args)?)?;
         let snapshot = &delete.session.snapshot;
@@ -297,72 +293,36 @@ fn wait_for_enter() {
 }
 
 /// Passes on what is told: to the ordinary screen if that is shown, and otherwise as news.
-struct OffScreen {
-    ordinary: Option<Arc<dyn Progress>>,
-    news: Sender<Message>,
-    lists: AtomicUsize,
-    done: AtomicUsize,
-    objects: AtomicUsize,
-}
-
-impl OffScreen {
-    fn new(ordinary: Option<Arc<dyn Progress>>, news: Sender<Message>) -> Self {
-        let (lists, done, objects) = Default::default();
-        OffScreen { ordinary, news, lists, done, objects }
-    }
-
-    fn ordinary(&self) -> Option<&dyn Progress> {
-        self.ordinary.as_deref().filter(|_| !screen::is_open())
-    }
-
-    fn news(&self, news: News) {
-        // Ignore errors: the screen may be closed.
-        let _ = self.news.send(Message::News(news));
-    }
-}
-
-impl Progress for OffScreen {
-    fn started(&self, lists: usize) {
-        if let Some(ordinary) = self.ordinary() {
-            ordinary.started(lists);
+fn off_screen(ordinary: Option<ReadObserver>, news: Sender<Message>) -> ReadObserver {
+    let (lists, done, objects) = <[AtomicUsize; 3]>::default().into();
+    Arc::new(move |event| {
+        let shown = ordinary.as_deref().filter(|_| !screen::is_open());
+        if let Some(shown) = shown {
+            shown(event);
         }
-        self.lists.store(lists, Ordering::Relaxed);
-        self.done.store(0, Ordering::Relaxed);
-        self.objects.store(0, Ordering::Relaxed);
-    }
-
-    fn list_done(&self, resource: &Resource, objects: usize) {
-        if let Some(ordinary) = self.ordinary() {
-            return ordinary.list_done(resource, objects);
-        }
-        let (done, lists) = (self.done.fetch_add(1, Ordering::Relaxed) + 1, self.lists.load(Ordering::Relaxed));
-        let objects = self.objects.fetch_add(objects, Ordering::Relaxed) + objects;
-        let text = match done < lists {
-            true => format!("Reading {done} of {lists} lists, {} objects", thousands(objects)),
-            false => String::new(),
+        let told = match event {
+            ReadEvent::Started(all) => {
+                for (count, value) in [(&lists, all), (&done, 0), (&objects, 0)] {
+                    count.store(value, Ordering::Relaxed);
+                }
+                return;
+            }
+            _ if shown.is_some() => return,
+            ReadEvent::Listed(more) => {
+                let (done, lists) = (done.fetch_add(1, Ordering::Relaxed) + 1, lists.load(Ordering::Relaxed));
+                let objects = objects.fetch_add(more, Ordering::Relaxed) + more;
+                News::Doing(match done < lists {
+                    true => format!("Reading {done} of {lists} lists, {} objects", thousands(objects)),
+                    false => String::new(),
+                })
+            }
+            ReadEvent::Exchanged(_) => return,
+            ReadEvent::Warned(text) => News::Note(format!("The server warns: {text}")),
+            ReadEvent::Untested(text) => News::Note(text.to_owned()),
         };
-        self.news(News::Doing(text));
-    }
-
-    fn exchanged(&self, exchange: &Exchange<'_>) {
-        if let Some(ordinary) = self.ordinary() {
-            ordinary.exchanged(exchange);
-        }
-    }
-
-    fn warned(&self, text: &str) {
-        match self.ordinary() {
-            Some(ordinary) => ordinary.warned(text),
-            None => self.news(News::Note(format!("The server warns: {text}"))),
-        }
-    }
-
-    fn untested(&self, text: &str) {
-        match self.ordinary() {
-            Some(ordinary) => ordinary.untested(text),
-            None => self.news(News::Note(text.to_owned())),
-        }
-    }
+        // Ignore errors: the screen may be closed.
+        let _ = news.send(Message::News(told));
+    })
 }
 
 /// What the threads beside the screen say.

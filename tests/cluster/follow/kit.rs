@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, future, path::Path, time::Duration};
 
 use gc_cluster::{
     act::{Deletion, Ended, FollowEvent, Followed, Following, Sent, delete, follow},
-    cluster::Scope,
+    cluster::{EarlyLists, Wanted},
 };
 use gc_core::{
     graph::OwnerGraph,
@@ -100,7 +100,8 @@ impl<'t> Carried<'t> {
         let connection = connect_with(&self.kubeconfig, &runtime);
         runtime.block_on(async {
             let (resources, _) = connection.discover().await.expect("discovery");
-            let mut snapshot = connection.read(resources, &Scope::Everything, &[], &[]).await.expect("a snapshot");
+            let mut snapshot =
+                connection.read(resources, &Wanted::default(), &EarlyLists::default()).await.expect("a snapshot").0;
             let watches = connection.watch(&snapshot);
             let propagation = match self.trial.policy {
                 "Foreground" => Propagation::Foreground,

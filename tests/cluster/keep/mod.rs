@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gc_cluster::{
     act::{self, DetachedObject, Released},
-    cluster::{Connection, Scope},
+    cluster::{Connection, EarlyLists, Wanted},
 };
 use gc_core::{
     graph::OwnerGraph,
@@ -40,7 +40,8 @@ impl Keeper {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let connection = connect(cluster, ADMIN, &runtime);
         let (resources, _) = runtime.block_on(connection.discover()).expect("discovery");
-        let snapshot = runtime.block_on(connection.read(resources, &Scope::Everything, &[], &[])).expect("lists");
+        let snapshot =
+            runtime.block_on(connection.read(resources, &Wanted::default(), &EarlyLists::default())).expect("lists").0;
         Keeper { runtime, connection, snapshot }
     }
 

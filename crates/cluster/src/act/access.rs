@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
-use http::Method;
 use k8s_openapi::api::{
     authentication::v1::SelfSubjectReview,
     authorization::v1::{
@@ -20,7 +19,7 @@ use gc_core::{
     wording::{all_of, grouped, named},
 };
 
-use super::request::{document, send_with_retry};
+use super::request::{Write, document, send_with_retry};
 
 /// The path of a SelfSubjectAccessReview.
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -96,7 +95,7 @@ pub async fn review(connection: &Connection, resources: &Resources, wanted: &BTr
 /// The name that the API server knows the user by; `None` if it doesn't say.
 pub async fn user_name(connection: &Connection) -> Option<String> {
     let body = document(&SelfSubjectReview::default());
-    let answer = send_with_retry(connection, &Method::POST, WHO_AM_I, Some(&body)).await.ok()?;
+    let answer = send_with_retry(connection, WHO_AM_I, Write::post(&body)).await.ok()?;
     let review: SelfSubjectReview = serde_json::from_slice(&answer.body).ok()?;
     review.status?.user_info?.username
 }
@@ -135,7 +134,7 @@ async fn ask(
     let spec = SelfSubjectAccessReviewSpec { resource_attributes: Some(attributes), non_resource_attributes: None };
     let body = document(&SelfSubjectAccessReview { spec, ..SelfSubjectAccessReview::default() });
     // A review may be sent twice: it changes nothing.
-    let answer = send_with_retry(connection, &Method::POST, REVIEWS, Some(&body)).await?;
+    let answer = send_with_retry(connection, REVIEWS, Write::post(&body)).await?;
     let review: SelfSubjectAccessReview =
         serde_json::from_slice(&answer.body).map_err(|error| Failure::Malformed(error.to_string()))?;
     review.status.ok_or_else(|| Failure::Malformed("a review without a status".to_owned()))

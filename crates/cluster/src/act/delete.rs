@@ -3,7 +3,7 @@
 use std::pin::pin;
 
 use futures::poll;
-use http::{Method, StatusCode};
+use http::StatusCode;
 use serde::Serialize;
 
 use crate::cluster::{
@@ -15,7 +15,7 @@ use gc_core::{
     server::{KindRules, OwnDelete, Propagation},
 };
 
-use super::request::{Deleted, RequestError, delete_options, read_deleted, send_with_retry};
+use super::request::{Deleted, RequestError, Write, delete_options, read_deleted, send_with_retry};
 
 /// The options of a DELETE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,19 +161,18 @@ impl Target {
                 None,
             );
         };
-        let undone =
-            match send_with_retry(connection, &Method::DELETE, &path, Some(&delete_options(deletion, uid, None))).await
-            {
-                Ok(answer) => {
-                    return match read_deleted(&answer, &self.identity.uid) {
-                        Ok(Deleted::Object(object)) if stays(resource, &object) => self.accepted(*object),
-                        Ok(Deleted::Something) if !deletion.dry_run => self.confirmed(connection, &path).await,
-                        Ok(_) => (Answered::Removed, Some(self.gone.clone())),
-                        Err(malformed) => (Answered::Unsure { reason: malformed.to_string() }, None),
-                    };
-                }
-                Err(undone) => undone,
-            };
+        let undone = match send_with_retry(connection, &path, Write::delete(&delete_options(deletion, uid, None))).await
+        {
+            Ok(answer) => {
+                return match read_deleted(&answer, &self.identity.uid) {
+                    Ok(Deleted::Object(object)) if stays(resource, &object) => self.accepted(*object),
+                    Ok(Deleted::Something) if !deletion.dry_run => self.confirmed(connection, &path).await,
+                    Ok(_) => (Answered::Removed, Some(self.gone.clone())),
+                    Err(malformed) => (Answered::Unsure { reason: malformed.to_string() }, None),
+                };
+            }
+            Err(undone) => undone,
+        };
         // 409: the name has another uid, or something else blocks the delete. The messages differ from kind to kind.
         let gone = match undone.failure.status() {
             Some(StatusCode::CONFLICT) => self.is_replaced(connection, &path).await,

@@ -152,17 +152,12 @@ pub async fn follow(
     on_event: &mut dyn FnMut(FollowEvent),
 ) -> Followed {
     let begun = Instant::now();
-    let Following { connection, watches, assume, swept, patience } = following;
-    let looker = Poller::new(snapshot, watches.begun());
-    let gaps = snapshot.gaps.clone();
     let mut follower = Follower {
-        connection,
+        looker: Poller::new(snapshot, following.watches.begun()),
+        gaps: snapshot.gaps.clone(),
+        following,
         snapshot,
         course,
-        assume,
-        swept,
-        patience,
-        looker,
         on_event,
         last_moved: begun,
         last_told: None,
@@ -171,16 +166,15 @@ pub async fn follow(
         untold: true,
         judgement: TrackerVerdict::default(),
         lost: Vec::new(),
-        gaps,
         doubt: DOUBT,
         polled: Polled::default(),
     };
     follower.begin(sent);
     let called_off = pin!(called_off);
     let ended = tokio::select! {
-        ended = follower.until_over(watches) => ended,
+        ended = follower.until_over() => ended,
         ended = called_off => {
-            follower.apply_events(watches.news());
+            follower.apply_events(following.watches.news());
             ended
         }
     };
@@ -188,12 +182,9 @@ pub async fn follow(
 }
 
 struct Follower<'f> {
-    connection: &'f Connection,
+    following: Following<'f>,
     snapshot: &'f mut Snapshot,
     course: PlanTracker,
-    assume: Assume,
-    swept: bool,
-    patience: Duration,
     looker: Poller,
     on_event: &'f mut dyn FnMut(FollowEvent),
     last_moved: Instant,
@@ -251,12 +242,13 @@ impl Follower<'_> {
         }
     }
 
-    async fn until_over(&mut self, watches: &Watches) -> Ended {
+    async fn until_over(&mut self) -> Ended {
+        let watches = self.following.watches;
         let mut pause = QUIET;
         let mut judged = self.last_moved;
         loop {
             self.apply_events(watches.news());
-            self.look(watches).await;
+            self.look().await;
             self.tell_progress();
             self.tell_polled(false);
             if self.last_moved > judged {
@@ -268,7 +260,7 @@ impl Follower<'_> {
                 let over = self.over();
                 let quiet = self.last_moved.elapsed();
                 if let Some((ended, _)) = over.filter(|(_, lasting)| quiet >= *lasting)
-                    && self.sure(watches).await
+                    && self.sure().await
                 {
                     return ended;
                 }
@@ -277,7 +269,7 @@ impl Follower<'_> {
                     over.and_then(|(_, lasting)| lasting.checked_sub(quiet)).filter(|left| !left.is_zero());
                 pause = (pause * 2).min(LONGEST_PAUSE).min(until_over.unwrap_or(LONGEST_PAUSE));
             }
-            self.doubt(watches);
+            self.doubt();
             self.tell_waiting();
             let mut next = (judged + pause).min(self.last_moved.max(self.last_waiting) + WAITING);
             if let Some(at) = self.looker.next() {
@@ -297,9 +289,9 @@ impl Follower<'_> {
 
     /// What simulations start from now.
     fn context<'a>(&'a self, graph: &'a OwnerGraph) -> SimContext<'a> {
-        let context = SimContext::new(self.snapshot, graph, self.assume);
+        let context = SimContext::new(self.snapshot, graph, self.following.assume);
         let now = Some(clock::now().as_second());
-        if self.swept { context.with_manager_of_sweep(now) } else { context.with_obstacles(now) }
+        if self.following.swept { context.with_manager_of_sweep(now) } else { context.with_obstacles(now) }
     }
 
     /// Judges the state. A controller that seems away is judged by what is read now; so is each now and then: what a
@@ -321,7 +313,7 @@ impl Follower<'_> {
         for _ in 0..ROUNDS {
             let graph = self.course.graph(self.snapshot);
             self.judgement = self.course.judge(&self.context(&graph));
-            if !fetch(self.connection, self.snapshot, &self.judgement.needs).await {
+            if !fetch(self.following.connection, self.snapshot, &self.judgement.needs).await {
                 return;
             }
         }
@@ -331,7 +323,7 @@ impl Follower<'_> {
     fn over(&self) -> Option<(Ended, Duration)> {
         let TrackerVerdict { arrived, certain, more, more_outside, collector_due, follow_ups, left, .. } =
             self.judgement;
-        let lasting = if left == 0 { QUIET } else { self.patience };
+        let lasting = if left == 0 { QUIET } else { self.following.patience };
         // A controller that is seen running goes on, and the plan says what follows then.
         let is_awaited = |blocker: &Blocker| blocker.state == State::Waiting && !blocker.held_by.is_empty();
         if arrived && !more && self.course.goes_on() && self.judgement.blockers.iter().any(is_awaited) {
@@ -347,7 +339,7 @@ impl Follower<'_> {
             return Some((Ended::AsPlanned, lasting));
         }
         if more || more_outside {
-            let waits_in_vain = collector_due && !self.swept;
+            let waits_in_vain = collector_due && !self.following.swept;
             return waits_in_vain.then_some((Ended::Stuck, COLLECTOR_IDLE));
         }
         let stuck = self.judgement.blockers.iter().any(|blocker| blocker.state == State::Stuck);
@@ -360,27 +352,27 @@ impl Follower<'_> {
 
     /// Before it is over, reads what the watches may be late with: objects that did not end as predicted, and what is
     /// left. Returns whether nothing moved.
-    async fn sure(&mut self, watches: &Watches) -> bool {
-        self.apply_events(watches.news());
+    async fn sure(&mut self) -> bool {
+        self.apply_events(self.following.watches.news());
         let before = self.last_moved;
         self.looker.ask(self.course.otherwise().into_iter().map(|otherwise| otherwise.object.uid));
         self.looker.ask(self.course.left().map(|identity| identity.uid.clone()));
-        self.look(watches).await;
+        self.look().await;
         self.last_moved == before
     }
 
     /// Reads objects that no watch reports.
-    async fn look(&mut self, watches: &Watches) {
+    async fn look(&mut self) {
         self.looker.due(self.snapshot, || self.course.outstanding(), self.last_moved.elapsed());
-        let seen = self.looker.look(self.connection, self.snapshot).await;
+        let seen = self.looker.look(self.following.connection, self.snapshot).await;
         // Their watches have not told it. What else these would tell, nobody would ask for: what is gone is awaited no
         // more.
-        watches.doubt(seen.iter().map(|one| one.resource));
+        self.following.watches.doubt(seen.iter().map(|one| one.resource));
         self.apply_events(WatchUpdates { seen, ..WatchUpdates::default() });
     }
 
     /// Lets the watches show that they work, of what is expected to change and doesn't.
-    fn doubt(&mut self, watches: &Watches) {
+    fn doubt(&mut self) {
         let quiet = self.last_moved.elapsed();
         if quiet < self.doubt {
             return;
@@ -388,7 +380,7 @@ impl Follower<'_> {
         self.doubt = quiet * 2;
         let snapshot = &*self.snapshot;
         let outstanding = self.course.outstanding().into_iter().filter_map(|identity| snapshot.with_uid(&identity.uid));
-        watches.doubt(outstanding.map(|id| snapshot.object(id).resource));
+        self.following.watches.doubt(outstanding.map(|id| snapshot.object(id).resource));
     }
 
     fn tell_progress(&mut self) {

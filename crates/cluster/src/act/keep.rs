@@ -55,9 +55,9 @@ pub struct DetachedObject {
     /// The references that it lost.
     pub loses: Vec<Reference>,
     /// Its references before the cut, to be put back.
-    before: Value,
+    before: Vec<Value>,
     /// Its current references.
-    now: Value,
+    now: Vec<Value>,
     /// Whether it is its own controller for now. It isn't if it keeps another controller: then no one adopts it.
     pub guarded: bool,
 }
@@ -66,8 +66,7 @@ impl DetachedObject {
     /// The command that removes the guard; none without a guard. `kubectl` is how to call kubectl for this cluster.
     pub fn release_command(&self, snapshot: &Snapshot, kubectl: &Kubectl) -> Option<ShellCommand> {
         let uid = snapshot.text(snapshot.object(self.object).uid);
-        let place =
-            self.now.as_array().filter(|_| self.guarded)?.iter().rposition(|reference| reference["uid"] == uid)?;
+        let place = self.now.iter().rposition(|reference| reference["uid"] == uid).filter(|_| self.guarded)?;
         let path = format!("/metadata/ownerReferences/{place}");
         let steps = vec![
             json!({"op": "test", "path": format!("{path}/uid"), "value": uid}),
@@ -293,7 +292,7 @@ impl<'a> KeptObject<'a> {
         let step = |object: &Value| {
             let (wanted, result) = wanted(references(object), is_terminating(object))?;
             let is_done = wanted == references(object);
-            Ok(if is_done { Step::Done(result) } else { Step::Write(Change::References(wanted), result) })
+            Ok(if is_done { Step::Done(result) } else { Step::Write(Change::references(wanted), result) })
         };
         updater.update(None, step).await.map_err(|error| match error {
             UpdateError::Gone => KeepFailure::Gone,
@@ -321,8 +320,7 @@ impl<'a> KeptObject<'a> {
         };
         let (written, now, guarded) = self.update(wanted).await?;
         let (object, loses) = (self.cut.object, self.cut.loses.clone());
-        let before = Value::Array(before.unwrap_or_default());
-        Ok((written, DetachedObject { object, loses, before, now: Value::Array(now), guarded }))
+        Ok((written, DetachedObject { object, loses, before: before.unwrap_or_default(), now, guarded }))
     }
 
     /// The wanted references: all that it doesn't lose, and the guard, unless another controller stays. Also returns
@@ -373,10 +371,8 @@ impl<'a> KeptObject<'a> {
     }
 
     async fn put_back(&self, done: &DetachedObject) -> Result<(), KeepFailure> {
-        let before = done.before.as_array().map_or(&[][..], Vec::as_slice);
-        let now = done.now.as_array().map_or(&[][..], Vec::as_slice);
-        let wanted = |live: &[Value], _| match live == before || live == now {
-            true => Ok((before.to_vec(), ())),
+        let wanted = |live: &[Value], _| match live == done.before || live == done.now {
+            true => Ok((done.before.clone(), ())),
             false => Err(KeepFailure::Changed("another client has written them".to_owned())),
         };
         self.update(wanted).await

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use http::{Method, StatusCode};
+use http::StatusCode;
 use jiff::Timestamp;
 use k8s_openapi::{
     api::core::v1::{Event, EventSource, ObjectReference},
@@ -19,7 +19,7 @@ use gc_core::{
     model::{Identity, Resource},
 };
 
-use super::request::{JSON, MERGE_PATCH, document, once_as, send_with_retry};
+use super::request::{MERGE_PATCH, Write, document, once, send_with_retry};
 
 /// The collector's component name: searches for its events find these, too.
 const COMPONENT: &str = "garbage-collector-controller";
@@ -43,7 +43,7 @@ pub async fn record_invalid_owner(
     let name = event_name(dependent, &message);
     let event = event(dependent, namespace, &name, &message, now);
     let all = path::of_resource(&events, Some(namespace));
-    let created = send_with_retry(connection, &Method::POST, all.as_str(), Some(&event)).await;
+    let created = send_with_retry(connection, all.as_str(), Write::post(&event)).await;
     let recorded = match (created.map_err(Failure::from), path::of_object(&events, namespace, &name)) {
         (Err(failure), Some(path)) if failure.status() == Some(StatusCode::CONFLICT) => {
             count_again(connection, &path, now).await
@@ -56,8 +56,7 @@ pub async fn record_invalid_owner(
 /// Counts an event that exists already. The answer to the first change says how often it was counted: so the right
 /// to read events isn't needed.
 async fn count_again(connection: &Connection, path: &ObjectPath, now: Timestamp) -> Result<(), Failure> {
-    let change =
-        async |change: Value| once_as(connection, &Method::PATCH, path, Some((MERGE_PATCH, &change)), JSON).await;
+    let change = async |change: Value| once(connection, path, &Write::patch(MERGE_PATCH, &change)).await;
     let changed = change(json!({"lastTimestamp": Time(now)})).await?;
     let event: Value = serde_json::from_slice(&changed.body).unwrap_or_default();
     let count = event["count"].as_i64().unwrap_or(1);

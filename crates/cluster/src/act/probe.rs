@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use http::{Method, StatusCode};
+use http::StatusCode;
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ use gc_core::{
 
 use super::{
     delete::Deletion,
-    request::{RequestError, delete_options, document, read_named_deleted, send_with_retry},
+    request::{RequestError, Write, delete_options, document, read_named_deleted, send_with_retry},
 };
 
 /// The first pauses between two reads; a running collector is usually faster.
@@ -126,21 +126,14 @@ pub async fn probe(connection: &Connection, namespace: &str, patience: Duration)
     let thrown = Throwaway::create(connection, namespace).await?;
     // From here on, every way out removes the object.
     let found = thrown.watch(patience).await;
-    if let Ok(Seen { gone: true, probe }) = found {
+    if let Ok((probe, true)) = found {
         return Ok(probe);
     }
-    let found = found.map(|seen| seen.probe);
+    let found = found.map(|(probe, _)| probe);
     match thrown.remove().await {
         Ok(()) => found,
         Err(still) => Err(thrown.left(describe(&found), still)),
     }
-}
-
-/// What the probe saw of the object.
-struct Seen {
-    probe: Probe,
-    /// Whether the object is gone; if not, it is to be removed.
-    gone: bool,
 }
 
 /// What the probe found, before its object could not be removed.
@@ -165,14 +158,17 @@ struct Throwaway<'c> {
 /// The object's state, according to an answer.
 enum State {
     Gone,
-    /// It still exists; `held`: with the collector's finalizer.
-    There {
-        held: bool,
-    },
+    /// It still exists, with the collector's finalizer.
+    Held,
+    /// It still exists, without.
+    Freed,
 }
 
-fn held(object: &RawObject<'_>) -> State {
-    State::There { held: object.finalizers.iter().any(|finalizer| finalizer == FOREGROUND_FINALIZER) }
+impl State {
+    fn of(object: &RawObject<'_>) -> Self {
+        let held = object.finalizers.iter().any(|finalizer| finalizer == FOREGROUND_FINALIZER);
+        if held { State::Held } else { State::Freed }
+    }
 }
 
 impl<'c> Throwaway<'c> {
@@ -180,14 +176,13 @@ impl<'c> Throwaway<'c> {
         let refused = |reason: String| ProbeError::Refused { namespace: namespace.to_owned(), reason };
         // Choose the name here, not on the server: if the answer is lost, the probe still knows what to remove.
         let name = format!("kubectl-gc-probe-{:016x}", RandomState::new().hash_one(namespace));
-        let resource = config_maps();
+        let resource = Resource::named("", "v1", "configmaps", "ConfigMap");
         let Some(path) = path::of_object(&resource, namespace, &name) else {
             return Err(refused(format!("{namespace:?} is not a valid namespace name")));
         };
         let all = path::of_resource(&resource, Some(namespace));
         let mut thrown = Throwaway { connection, namespace, name, path, uid: String::new() };
-        let created = match send_with_retry(connection, &Method::POST, all.as_str(), Some(&object(&thrown.name))).await
-        {
+        let created = match send_with_retry(connection, all.as_str(), Write::post(&object(&thrown.name))).await {
             // Only an earlier try of this request can have taken such a name.
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
                 let there = connection.get_one(&thrown.path).await.map_err(unsure);
@@ -227,13 +222,12 @@ impl<'c> Throwaway<'c> {
         }
     }
 
-    /// Deletes the object in the foreground and waits for a collector.
-    async fn watch(&self, patience: Duration) -> Result<Seen, ProbeError> {
+    /// Deletes the object in the foreground and waits for a collector. Returns also whether the object is gone; if not,
+    /// it is to be removed.
+    async fn watch(&self, patience: Duration) -> Result<(Probe, bool), ProbeError> {
         let begun = Instant::now();
-        let options = delete_options(&Deletion::by(Propagation::Foreground), &self.uid, None);
-        let deleted = send_with_retry(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
-        match deleted.map_err(Failure::from).and_then(|answer| self.state_after_delete(&answer)) {
-            Ok(State::There { held: true }) => {}
+        match self.delete(Propagation::Foreground).await {
+            Ok(State::Held) => {}
             // A server that uses the garbage collector would have kept it, with the collector's finalizer.
             Ok(_) => return Err(ProbeError::NotHeld),
             // Also if it is already gone because an earlier try's answer was lost: unknown whether a collector finished
@@ -248,18 +242,13 @@ impl<'c> Throwaway<'c> {
             // Check the deadline before the read: the last read then happens after it.
             let last = begun.elapsed() >= patience;
             match self.state().await {
-                Ok(State::Gone) => {
-                    return Ok(Seen { probe: Probe::Collected { after: begun.elapsed() }, gone: true });
-                }
+                Ok(State::Gone) => return Ok((Probe::Collected { after: begun.elapsed() }, true)),
                 // A collector removed its finalizer: another finalizer keeps it.
-                Ok(State::There { held: false }) => {
-                    return Ok(Seen { probe: Probe::Collected { after: begun.elapsed() }, gone: false });
+                Ok(State::Freed) => return Ok((Probe::Collected { after: begun.elapsed() }, false)),
+                Ok(State::Held) if last => {
+                    return Ok((Probe::NotCollected { waited: begun.elapsed(), name: self.name.clone() }, false));
                 }
-                Ok(State::There { held: true }) if last => {
-                    let probe = Probe::NotCollected { waited: begun.elapsed(), name: self.name.clone() };
-                    return Ok(Seen { probe, gone: false });
-                }
-                Ok(State::There { held: true }) => {}
+                Ok(State::Held) => {}
                 // Retry failures that may pass until the deadline.
                 Err(failure) if last || retry::pause_after(&failure, 1, true).is_none() => {
                     return Err(self.failed("watching", &failure));
@@ -278,24 +267,24 @@ impl<'c> Throwaway<'c> {
         let Some(answer) = self.connection.get_one_once(&self.path).await? else { return Ok(State::Gone) };
         let object = answer.read_object()?;
         // Otherwise the name belongs to a new object.
-        Ok(if object.uid == self.uid { held(&object) } else { State::Gone })
+        Ok(if object.uid == self.uid { State::of(&object) } else { State::Gone })
     }
 
-    /// The object's state, according to a successful answer to a DELETE.
-    fn state_after_delete(&self, answer: &Answer) -> Result<State, Failure> {
-        Ok(read_named_deleted(answer, &self.uid)?.map_or(State::Gone, |object| held(&object)))
+    /// Deletes the object, and reads its state from the answer.
+    async fn delete(&self, propagation: Propagation) -> Result<State, Failure> {
+        let options = delete_options(&Deletion::by(propagation), &self.uid, None);
+        let answer = send_with_retry(self.connection, &self.path, Write::delete(&options)).await?;
+        Ok(read_named_deleted(&answer, &self.uid)?.map_or(State::Gone, |object| State::of(&object)))
     }
 
     /// Deletes the object in the background, which also removes the collector's finalizer (R1.21).
     async fn remove(&self) -> Result<(), Still> {
-        let options = delete_options(&Deletion::by(Propagation::Background), &self.uid, None);
-        let deleted = send_with_retry(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
-        match deleted.map_err(Failure::from).and_then(|answer| self.state_after_delete(&answer)) {
+        match self.delete(Propagation::Background).await {
             Ok(State::Gone) => Ok(()),
             Err(failure) if failure.proves_absence(&self.path) => Ok(()),
             // 409: the name belongs to another object by now (R1.6).
             Err(failure) if failure.status() == Some(StatusCode::CONFLICT) => Ok(()),
-            Ok(State::There { .. }) => Err(Still::Held),
+            Ok(State::Held | State::Freed) => Err(Still::Held),
             Err(failure) => Err(Still::Unremoved(failure.in_full())),
         }
     }
@@ -341,10 +330,6 @@ fn unsure(failure: Failure) -> RequestError {
 fn uid_of(answer: &Answer) -> Result<String, Failure> {
     let uid = answer.read_object()?.uid.into_owned();
     if uid.is_empty() { Err(Failure::Malformed("an object without its uid".to_owned())) } else { Ok(uid) }
-}
-
-fn config_maps() -> Resource {
-    Resource::named("", "v1", "configmaps", "ConfigMap")
 }
 
 /// The test object. Its data explains it to anyone who finds it.

@@ -15,7 +15,7 @@ use super::delete::Deletion;
 /// The field manager of writes that name no other.
 const FIELD_MANAGER: &str = "kubectl-gc";
 
-pub(super) const JSON: &str = "application/json";
+const JSON: &str = "application/json";
 /// A JSON patch: operations that take effect together or not at all.
 pub(super) const JSON_PATCH: &str = "application/json-patch+json";
 
@@ -65,32 +65,53 @@ impl From<RequestError> for Failure {
     }
 }
 
-/// Sends a request, with an optional JSON body, as often as [`retry`] says. Any answer but a success is a failure.
+/// A write: its body, and in which formats it and the answer are.
+#[derive(Clone)]
+pub(super) struct Write<'b> {
+    method: Method,
+    content_type: &'static str,
+    body: &'b Value,
+    accept: &'static str,
+}
+
+impl<'b> Write<'b> {
+    pub(super) fn post(body: &'b Value) -> Self {
+        Write { method: Method::POST, content_type: JSON, body, accept: JSON }
+    }
+
+    /// The body is of DeleteOptions.
+    pub(super) fn delete(options: &'b Value) -> Self {
+        Write { method: Method::DELETE, ..Write::post(options) }
+    }
+
+    pub(super) fn patch(content_type: &'static str, body: &'b Value) -> Self {
+        Write { method: Method::PATCH, content_type, ..Write::post(body) }
+    }
+
+    /// The same, answered in one of these media types.
+    pub(super) fn answered_in(self, accept: &'static str) -> Self {
+        Write { accept, ..self }
+    }
+
+    pub(super) fn is_patch(&self) -> bool {
+        self.method == Method::PATCH
+    }
+}
+
+/// Sends a write as often as [`retry`] says. Any answer but a success is a failure.
 ///
 /// An earlier try may have taken effect without an answer: use this only for requests that may be done twice.
 pub(super) async fn send_with_retry(
     connection: &Connection,
-    method: &Method,
     to: &(impl Target + ?Sized),
-    body: Option<&Value>,
-) -> Result<Answer, RequestError> {
-    send_with_retry_as(connection, method, to, body.map(|body| (JSON, body)), JSON).await
-}
-
-/// Like [`send_with_retry`], with a body of this content type, and an answer in one of the accepted media types.
-pub(super) async fn send_with_retry_as(
-    connection: &Connection,
-    method: &Method,
-    to: &(impl Target + ?Sized),
-    body: Option<(&str, &Value)>,
-    accept: &str,
+    write: Write<'_>,
 ) -> Result<Answer, RequestError> {
     let mut tried = 0;
     let mut unsure = false;
     let begun = Instant::now();
     loop {
         tried += 1;
-        let failure = match once_as(connection, method, to, body, accept).await {
+        let failure = match once(connection, to, &write).await {
             Ok(answer) => return Ok(answer),
             Err(failure) => failure,
         };
@@ -102,29 +123,15 @@ pub(super) async fn send_with_retry_as(
     }
 }
 
-/// Sends a request once. Any answer but a success is a failure.
+/// Sends a write once. Any answer but a success is a failure.
 pub(super) async fn once(
     connection: &Connection,
-    method: &Method,
     to: &(impl Target + ?Sized),
-    body: Option<&Value>,
+    Write { method, content_type, body, accept }: &Write<'_>,
 ) -> Result<Answer, Failure> {
-    once_as(connection, method, to, body.map(|body| (JSON, body)), JSON).await
-}
-
-pub(super) async fn once_as(
-    connection: &Connection,
-    method: &Method,
-    to: &(impl Target + ?Sized),
-    body: Option<(&str, &Value)>,
-    accept: &str,
-) -> Result<Answer, Failure> {
-    let mut request = Request::builder().method(method).uri(&*managed(method, to.url())).header(header::ACCEPT, accept);
-    if let Some((content_type, _)) = body {
-        request = request.header(header::CONTENT_TYPE, content_type);
-    }
-    let body = body.map(|(_, body)| body.to_string().into_bytes()).unwrap_or_default();
-    let request = request.body(body).map_err(|error| Failure::Malformed(error.to_string()))?;
+    let request = Request::builder().method(method).uri(&*managed(method, to.url())).header(header::ACCEPT, *accept);
+    let request = request.header(header::CONTENT_TYPE, *content_type).body(body.to_string().into_bytes());
+    let request = request.map_err(|error| Failure::Malformed(error.to_string()))?;
     connection.send(request).await.and_then(Answer::success).map_err(|failure| to.failed(failure))
 }
 
@@ -214,10 +221,16 @@ mod tests {
 
     const POD: &str = "/api/v1/namespaces/shop/pods/a";
 
+    /// A write in each way.
+    fn writes(body: &Value) -> [Write<'_>; 3] {
+        [Write::delete(body), Write::patch(MERGE_PATCH, body), Write::post(body)]
+    }
+
     /// An overloaded server says when to retry. What it did not do is sent again then.
     #[tokio::test]
     async fn a_busy_server_is_given_the_time_it_wants() {
-        for method in [Method::DELETE, Method::PATCH, Method::POST] {
+        for write in writes(&json!({})) {
+            let method = write.method.clone();
             let connection = serve(|asked| match asked.before {
                 0 => Say { headers: "retry-after: 1\r\n", ..refuse(429) },
                 1 => say(200, "{}"),
@@ -225,7 +238,7 @@ mod tests {
             });
             let connection = connection.await;
             let begun = Instant::now();
-            let sent = send_with_retry(&connection, &method, POD, Some(&json!({}))).await;
+            let sent = send_with_retry(&connection, POD, write).await;
             assert!(
                 sent.is_ok_and(|answer| answer.status == 200) && begun.elapsed() >= Duration::from_secs(1),
                 "{method}"
@@ -236,11 +249,13 @@ mod tests {
     /// A request that may have taken effect is reported as such, and a refusal is final.
     #[tokio::test]
     async fn what_came_of_it_is_known_or_said_to_be_not() {
+        let body = json!({});
+        let [delete, patch, _] = writes(&body);
         let lost = serve(|asked| if asked.before == 0 { refuse(0) } else { refuse(409) }).await;
-        let undone = send_with_retry(&lost, &Method::PATCH, POD, Some(&json!([]))).await.map(|_| ()).unwrap_err();
+        let undone = send_with_retry(&lost, POD, patch).await.map(|_| ()).unwrap_err();
         assert!(undone.unsure && undone.failure.status().is_some_and(|status| status == 409));
         let refused = serve(|asked| if asked.before == 0 { refuse(403) } else { panic!("it was asked again") }).await;
-        let undone = send_with_retry(&refused, &Method::DELETE, POD, None).await.map(|_| ()).unwrap_err();
+        let undone = send_with_retry(&refused, POD, delete).await.map(|_| ()).unwrap_err();
         assert!(!undone.unsure);
     }
 
@@ -256,14 +271,15 @@ mod tests {
         // An answer's headers last as long as the server.
         let location: &'static str = location.leak();
         elsewhere.set_nonblocking(true).unwrap();
-        for method in [Method::DELETE, Method::PATCH, Method::POST] {
+        for write in writes(&json!({})) {
+            let method = &write.method;
             for status in REDIRECTS {
                 let body = r#"{"kind":"Status","status":"Success"}"#;
                 let connection = serve(move |asked| {
                     assert_eq!(asked.before, 0, "it is asked once");
                     Say { headers: location, ..say(status, body) }
                 });
-                let sent = send_with_retry(&connection.await, &method, POD, Some(&json!({}))).await;
+                let sent = send_with_retry(&connection.await, POD, write.clone()).await;
                 let undone = sent.map(|_| ()).unwrap_err();
                 assert!(undone.failure.status().is_some_and(|it| it == status), "{method} {status}");
             }

@@ -5,7 +5,7 @@
 use std::{convert::Infallible, time::Instant};
 
 use futures::{StreamExt as _, stream};
-use http::{Method, StatusCode};
+use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::cluster::{
@@ -14,7 +14,7 @@ use crate::cluster::{
 };
 use gc_core::model::{ObjectId, Snapshot};
 
-use super::request::{JSON, JSON_PATCH, MERGE_PATCH, once_as};
+use super::request::{JSON_PATCH, MERGE_PATCH, Write, once};
 
 /// The object in an answer.
 pub(super) fn read(answer: &Answer) -> Result<Value, Failure> {
@@ -54,29 +54,27 @@ pub(super) fn metadata_patch(uid: &str, version: Option<&str>, mut metadata: Val
 
 /// A change to an object.
 pub(super) enum Change {
-    /// Replaces all owner references.
-    References(Vec<Value>),
     /// Replaces the whole status.
     Status(Value),
-    /// Replaces all finalizers.
-    Finalizers(Vec<Value>),
     /// Merges these fields.
     Merge(Value),
 }
 
 impl Change {
+    /// Replaces all owner references.
+    pub(super) fn references(references: Vec<Value>) -> Self {
+        Change::Merge(json!({"metadata": {"ownerReferences": references}}))
+    }
+
+    /// Replaces all finalizers.
+    pub(super) fn finalizers(finalizers: Vec<Value>) -> Self {
+        Change::Merge(json!({"metadata": {"finalizers": finalizers}}))
+    }
+
     /// The content type and body of a PATCH that takes effect only if the object is still as it was read.
     fn patch(&self, there: &Value) -> (&'static str, Value) {
         let (uid, version) = (&there["metadata"]["uid"], &there["metadata"]["resourceVersion"]);
         match self {
-            Change::References(references) => {
-                let body = json!({ "ownerReferences": references });
-                (MERGE_PATCH, metadata_patch(uid.as_str().unwrap_or_default(), version.as_str(), body))
-            }
-            Change::Finalizers(finalizers) => {
-                let body = json!({ "finalizers": finalizers });
-                (MERGE_PATCH, metadata_patch(uid.as_str().unwrap_or_default(), version.as_str(), body))
-            }
             Change::Merge(fields) => {
                 let mut body = fields.clone();
                 body["metadata"]["uid"] = uid.clone();
@@ -175,7 +173,7 @@ impl Updater<'_> {
                 Step::Write(change, result) => (change, result),
             };
             let (content_type, body) = change.patch(&object);
-            let sent = once_as(self.connection, &Method::PATCH, &to, Some((content_type, &body)), JSON).await;
+            let sent = once(self.connection, &to, &Write::patch(content_type, &body)).await;
             let failure = match sent {
                 Ok(answer) => match read(&answer) {
                     Ok(after) if uid(&after) == self.uid => return Ok(result),
@@ -225,7 +223,7 @@ async fn refused(connection: &Connection, snapshot: &Snapshot, id: ObjectId) -> 
     let Some(path) = path::of(snapshot, id) else { return Ok(None) };
     let body =
         metadata_patch(snapshot.text(snapshot.object(id).uid), None, json!({"annotations": {ANNOTATION: "true"}}));
-    let sent = once_as(connection, &Method::PATCH, &path.with("?dryRun=All"), Some((MERGE_PATCH, &body)), JSON).await;
+    let sent = once(connection, &path.with("?dryRun=All"), &Write::patch(MERGE_PATCH, &body)).await;
     let Some(failure) = sent.err() else { return Ok(None) };
     // A policy that denies answers 422, too, but never with these words (`validating/dispatcher.go: Dispatch`,
     // `errors.NewInvalid`).
@@ -252,7 +250,7 @@ mod tests {
     ) -> Result<(), UpdateError<Infallible>> {
         let path = path::of_object(&pods(), "shop", "web").unwrap();
         let updater = Updater { connection: &serve(answer).await, path, end: "", uid: "u-web", tries: 2 };
-        updater.update(None, |_| Ok(Step::Write(Change::Finalizers(Vec::new()), ()))).await
+        updater.update(None, |_| Ok(Step::Write(Change::finalizers(Vec::new()), ()))).await
     }
 
     /// An object is gone if the server says so of this very object.

@@ -47,7 +47,7 @@ impl Archive {
         let file = File::open(path).map_err(unreadable)?;
         let mut scan = Scan::new(path, &file)?;
         let header = scan.header()?;
-        while scan.skip_object()? {}
+        while scan.lines_of_object(|_| ())? {}
         scan.check_count(header.objects)?;
         drop(scan);
         Ok(Archive { path: path.to_owned(), file, header })
@@ -161,9 +161,16 @@ impl<'a> Scan<'a> {
                 Ok(())
             }
             Ok(_) => Err(self.cut_off()),
-            Err(source) if self.packed && source.kind() == io::ErrorKind::UnexpectedEof => Err(self.cut_off()),
-            Err(source) if self.packed => Err(ArchiveError::Gzip { path: self.shown(), source }),
-            Err(source) => Err(ArchiveError::Unreadable { path: self.shown(), source }),
+            Err(source) => Err(self.failed(source)),
+        }
+    }
+
+    /// What it means that it can't be read.
+    fn failed(&self, source: io::Error) -> ArchiveError {
+        match source.kind() {
+            io::ErrorKind::UnexpectedEof if self.packed => self.cut_off(),
+            _ if self.packed => ArchiveError::Gzip { path: self.shown(), source },
+            _ => ArchiveError::Unreadable { path: self.shown(), source },
         }
     }
 
@@ -231,11 +238,6 @@ impl<'a> Scan<'a> {
         self.line.strip_suffix(b"\n").is_some_and(|line| line == SEPARATOR.as_bytes())
     }
 
-    /// Skips an object. Returns false at the end line, after verifying it.
-    fn skip_object(&mut self) -> Result<bool, ArchiveError> {
-        self.lines_of_object(|_| ())
-    }
-
     /// Reads an object; none at the end line, after verifying it.
     fn object(&mut self) -> Result<Option<Value>, ArchiveError> {
         let (mut bytes, lines_before) = (Vec::new(), self.number);
@@ -293,9 +295,7 @@ impl<'a> Scan<'a> {
         match self.from.read(&mut more) {
             Ok(0) => Ok(()),
             Ok(_) => Err(ArchiveError::AfterEnd { path: self.shown(), line: self.number + 1 }),
-            Err(source) if self.packed && source.kind() == io::ErrorKind::UnexpectedEof => Err(self.cut_off()),
-            Err(source) if self.packed => Err(ArchiveError::Gzip { path: self.shown(), source }),
-            Err(source) => Err(ArchiveError::Unreadable { path: self.shown(), source }),
+            Err(source) => Err(self.failed(source)),
         }
     }
 

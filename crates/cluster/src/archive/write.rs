@@ -73,28 +73,32 @@ impl ArchiveWriter {
     /// # Errors
     /// [`ArchiveError::Name`], `Exists`, `IsFolder`, `NoFolder`, `Unwritable`.
     pub fn create(path: &Path) -> Result<Self, ArchiveError> {
-        let path = path.to_owned();
         let shown = || path.display().to_string();
-        let unwritable = |source| ArchiveError::Unwritable { path: shown(), source };
         // Don't follow links: a link counts as an existing file.
-        if let Ok(found) = fs::symlink_metadata(&path) {
+        if let Ok(found) = fs::symlink_metadata(path) {
             return Err(match found.is_dir() {
                 true => ArchiveError::IsFolder { path: shown() },
-                false => ArchiveError::Exists { path: shown(), found: describe(&path, &found) },
+                false => ArchiveError::Exists { path: shown(), found: describe(path, &found) },
             });
         }
-        if ending(&path).is_none() {
+        if ending(path).is_none() {
             return Err(ArchiveError::Name { path: shown() });
         }
-        let folder = folder_of(&path);
+        let folder = folder_of(path);
         if !folder.is_dir() {
             return Err(ArchiveError::NoFolder { path: shown(), folder: folder.display().to_string() });
         }
-        clear_away(&path);
-        let spool = tempfile::tempfile_in(folder).map_err(unwritable)?;
-        let (spool, entries) = (BufWriter::new(spool), Vec::new());
-        let (by_uid, by_place) = Default::default();
-        Ok(ArchiveWriter { path, spool, spooled: 0, entries, by_uid, by_place, saved: None })
+        clear_away(path);
+        Self::begin(path, None)
+    }
+
+    /// Without objects yet; `saved` is the file at the path.
+    fn begin(path: &Path, saved: Option<File>) -> Result<Self, ArchiveError> {
+        let unwritable = |source| ArchiveError::Unwritable { path: path.display().to_string(), source };
+        let spool = BufWriter::new(tempfile::tempfile_in(folder_of(path)).map_err(unwritable)?);
+        let (path, entries, by_uid, by_place) =
+            (path.to_owned(), Vec::new(), FxHashMap::default(), FxHashMap::default());
+        Ok(ArchiveWriter { path, spool, spooled: 0, entries, by_uid, by_place, saved })
     }
 
     /// Continues a complete archive: its objects stay, and the next save replaces the file.
@@ -104,11 +108,7 @@ impl ArchiveWriter {
     pub fn resume(path: &Path) -> Result<(Self, Header), ArchiveError> {
         let archive = Archive::open(path)?;
         let unwritable = |source| ArchiveError::Unwritable { path: path.display().to_string(), source };
-        let spool = tempfile::tempfile_in(folder_of(path)).map_err(unwritable)?;
-        let saved = Some(File::open(path).map_err(unwritable)?);
-        let (spool, entries) = (BufWriter::new(spool), Vec::new());
-        let (by_uid, by_place) = Default::default();
-        let mut writer = ArchiveWriter { path: path.to_owned(), spool, spooled: 0, entries, by_uid, by_place, saved };
+        let mut writer = Self::begin(path, Some(File::open(path).map_err(unwritable)?))?;
         for object in archive.objects()? {
             writer.add(object?)?;
         }

@@ -7,7 +7,10 @@ use serde_json::Value;
 
 use gc_core::model::RawObject;
 
-use super::{json, protobuf};
+use super::{
+    json,
+    protobuf::{self, Field, Read},
+};
 
 /// Bytes that can't be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -79,9 +82,8 @@ impl Answer {
 
     /// Reads what a refusal says, as far as its body can be decoded.
     pub(crate) fn refusal(&self) -> Refusal {
-        let read = if self.is_protobuf() { Refusal::from_protobuf } else { Refusal::from_json };
-        let said =
-            read(&self.body).unwrap_or_else(|| Refusal { message: first_line(&self.body), ..Refusal::default() });
+        let no_status = || Refusal { message: first_line(&self.body), ..Refusal::default() };
+        let said = status_in(self).map_or_else(no_status, |status| Refusal::of_status(&status));
         Refusal { status: self.status, retry_after: self.retry_after.or(said.retry_after), ..said }
     }
 }
@@ -124,35 +126,37 @@ impl std::fmt::Display for Refusal {
 }
 
 impl Refusal {
-    /// What a body says, whatever the status is.
-    fn from_json(body: &[u8]) -> Option<Self> {
-        let status: Value = serde_json::from_slice(body).ok()?;
-        (status["kind"] == "Status").then_some(())?;
+    /// What a `Status` says, whatever the status of the answer is.
+    fn of_status(status: &Value) -> Self {
         let details = &status["details"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let named =
             Named { group: text(&details["group"]), kind: text(&details["kind"]), name: text(&details["name"]) };
-        Some(Refusal {
+        Refusal {
             message: text(&status["message"]),
             named: (!named.name.is_empty()).then(|| Box::new(named)),
             retry_after: details["retryAfterSeconds"].as_u64(),
             ..Refusal::default()
-        })
+        }
     }
+}
 
-    /// Status: message 3, details 5 { name 1, group 2, kind 3, retryAfterSeconds 5 }.
-    fn from_protobuf(body: &[u8]) -> Option<Self> {
-        let status = protobuf::open(body).ok().filter(|envelope| envelope.kind == "Status")?.raw;
-        let details = protobuf::at(status, &[5]).ok()?.unwrap_or_default();
-        let text = |message, field| protobuf::text_at(message, &[field]).ok().map(Option::unwrap_or_default);
-        let named = Named { group: text(details, 2)?, kind: text(details, 3)?, name: text(details, 1)? };
-        Some(Refusal {
-            message: text(status, 3)?,
-            named: (!named.name.is_empty()).then(|| Box::new(named)),
-            retry_after: protobuf::number(details, 5).ok()?.and_then(|seconds| u64::try_from(seconds).ok()),
-            ..Refusal::default()
-        })
+/// The parts of a `Status` that are read.
+const STATUS: &[Field] = &[(3, "message", Read::Text), (5, "details", Read::One(DETAILS))];
+const DETAILS: &[Field] = &[
+    (1, "name", Read::Text),
+    (2, "group", Read::Text),
+    (3, "kind", Read::Text),
+    (5, "retryAfterSeconds", Read::Number),
+];
+
+/// The `Status` in a body; `None` if that is something else.
+fn status_in(answer: &Answer) -> Option<Value> {
+    if answer.is_protobuf() {
+        let envelope = protobuf::open(&answer.body).ok().filter(|envelope| envelope.kind == "Status")?;
+        return protobuf::decoded(envelope.raw, STATUS).ok().map(Value::Object);
     }
+    serde_json::from_slice(&answer.body).ok().filter(|status: &Value| status["kind"] == "Status")
 }
 
 /// The first line of a body that is not a `Status`, cut to a length that fits a message.

@@ -8,7 +8,7 @@ use std::{
 use gc_core::model::{Origin, Resources, ServerVersion, well_known};
 
 use super::{
-    ConnectionOptions, Progress,
+    ConnectionOptions, ReadEvent, ReadObserver,
     cache::{DiscoveryCache, cache_folder},
     credentials::Clients,
     error::{ConnectError, Endpoint, Failure, who_asks},
@@ -62,7 +62,7 @@ pub struct Connection {
     pub(super) reached: Arc<AtomicBool>,
     /// The version of the server, once it was asked; `None` if it didn't say.
     pub(super) server_version: Arc<OnceLock<Option<ServerVersion>>>,
-    pub(super) progress: Arc<dyn Progress>,
+    observer: ReadObserver,
     /// `None` without a cache folder.
     cache: Option<DiscoveryCache>,
 }
@@ -111,7 +111,7 @@ impl Connection {
             rate: None,
             reached: Arc::new(AtomicBool::new(false)),
             server_version: Arc::default(),
-            progress: Arc::new(()),
+            observer: Arc::new(|_| ()),
             cache,
         })
     }
@@ -139,18 +139,24 @@ impl Connection {
         Ok((chosen, endpoint))
     }
 
-    /// Reports the progress of [`Connection::read`].
+    /// Tells what happens to this observer alone.
     #[must_use]
-    pub fn with_progress(mut self, progress: Arc<dyn Progress>) -> Self {
-        self.progress = progress;
-        self
+    pub fn telling(self, observer: ReadObserver) -> Self {
+        Connection { observer, ..self }
     }
 
-    /// Adds another progress reporter, called after the existing ones.
+    /// Tells it to this one, too, after the others.
     #[must_use]
-    pub fn also_telling(mut self, progress: Arc<dyn Progress>) -> Self {
-        self.progress = Arc::new((self.progress, progress));
-        self
+    pub fn also_telling(self, other: ReadObserver) -> Self {
+        let before = self.observer.clone();
+        self.telling(Arc::new(move |event| {
+            before(event);
+            other(event);
+        }))
+    }
+
+    pub(super) fn tell(&self, event: ReadEvent<'_>) {
+        (self.observer)(event);
     }
 
     /// Limits the rate to `qps` requests a second, after a burst of `burst`; a `qps` of zero means no limit. All clones

@@ -3,14 +3,18 @@
 
 use futures::StreamExt as _;
 use http::StatusCode;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResource, GroupVersionForDiscovery};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
+    APIGroup, APIGroupList, APIResource, APIResourceList, APIVersions, GroupVersionForDiscovery,
+};
+use kube::core::discovery::v2::{APIGroupDiscoveryList, APIResourceDiscovery};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
+use serde_json::Value;
 
 use gc_core::model::{Gap, Resource, Resources, ServerVersion};
 
 use super::{
-    Connection,
+    Connection, ReadEvent,
     answer::{Answer, Malformed},
     error::{ConnectError, Failure},
     path,
@@ -84,7 +88,7 @@ impl Connection {
         }
         found.gaps.sort();
         if let Some(warning) = server.as_ref().and_then(ServerVersion::warning) {
-            self.progress.untested(&warning);
+            self.tell(ReadEvent::Untested(&warning));
         }
         let resources = Resources::new(found.resources, found.preferred_versions).described(found.described);
         Ok((resources.of_server(server), found.gaps))
@@ -154,206 +158,109 @@ fn read_entrance(answer: &Answer) -> Result<Entrance, Malformed> {
     let body = answer.body.as_slice();
     match serde_json::from_slice::<Kind>(body)?.kind.as_str() {
         "APIGroupDiscoveryList" => Ok(Entrance::Aggregated(read_aggregated(body)?)),
-        "APIGroupList" => Ok(Entrance::Groups(read_groups(body)?)),
-        "APIVersions" => Ok(Entrance::Groups(read_core_versions(body)?)),
+        "APIGroupList" => Ok(Entrance::Groups(serde_json::from_slice::<APIGroupList>(body)?.groups)),
+        "APIVersions" => {
+            let of_core = |version: String| GroupVersionForDiscovery { group_version: version.clone(), version };
+            let versions: APIVersions = serde_json::from_slice(body)?;
+            let versions: Vec<_> = versions.versions.into_iter().map(of_core).collect();
+            let preferred_version = versions.first().cloned();
+            Ok(Entrance::Groups(vec![APIGroup { preferred_version, versions, ..APIGroup::default() }]))
+        }
         other => Err(Malformed(format!("discovery returned {other:?}"))),
     }
 }
 
 /// Reads aggregated discovery: `apidiscovery.k8s.io`, `v2` or `v2beta1`, which have the same fields.
 fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
-    #[derive(Deserialize)]
-    struct Document {
-        #[serde(default)]
-        items: Vec<Group>,
-    }
-    #[derive(Deserialize)]
-    struct Group {
-        #[serde(default)]
-        metadata: Metadata,
-        #[serde(default)]
-        versions: Vec<Version>,
-    }
-    #[derive(Default, Deserialize)]
-    struct Metadata {
-        #[serde(default)]
-        name: String,
-    }
-    #[derive(Deserialize)]
-    struct Version {
-        version: String,
-        #[serde(default)]
-        freshness: String,
-        #[serde(default)]
-        resources: Vec<Described>,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Described {
-        resource: String,
-        #[serde(default)]
-        response_kind: Option<ResponseKind>,
-        #[serde(default)]
-        scope: String,
-        #[serde(default)]
-        singular_resource: String,
-        #[serde(default)]
-        verbs: Vec<String>,
-        #[serde(default)]
-        short_names: Vec<String>,
-        #[serde(default)]
-        categories: Vec<String>,
-        #[serde(default)]
-        subresources: Vec<Subresource>,
-    }
-    #[derive(Deserialize)]
-    struct Subresource {
-        #[serde(default)]
-        subresource: String,
-    }
-    #[derive(Default, Deserialize)]
-    struct ResponseKind {
-        #[serde(default)]
-        kind: String,
-    }
-
-    let document: Document = serde_json::from_slice(body)?;
+    let document: APIGroupDiscoveryList = serde_json::from_slice(body)?;
     let mut found = Found::default();
     for group in document.items {
-        let name = group.metadata.name;
-        let versions = group.versions.iter().map(|it| it.version.as_str());
-        if let Some(failure) = too_long([name.as_str()].into_iter().chain(versions)) {
-            return Err(failure);
-        }
+        let name = group.metadata.and_then(|metadata| metadata.name).unwrap_or_default();
+        fits([&name].into_iter().chain(group.versions.iter().filter_map(|it| it.version.as_ref())))?;
         let mut preferred = None;
-        for version in group.versions {
-            if version.freshness == "Stale" {
+        for described in group.versions {
+            let version = described.version.unwrap_or_default();
+            if described.freshness.as_deref() == Some("Stale") {
                 // As in client-go: a stale version lists at most the resources that it served in the past.
-                found.gaps.push(gap(
-                    &name,
-                    &version.version,
-                    "its API server does not answer (stale discovery)".to_owned(),
-                ));
+                found.gaps.push(gap(&name, &version, "its API server does not answer (stale discovery)".to_owned()));
                 continue;
             }
-            let names = |it: &Described| {
-                let kind = it.response_kind.iter().map(|it| it.kind.as_str());
-                let all = [it.resource.as_str(), &it.singular_resource].into_iter().chain(kind);
-                let others = it.short_names.iter().chain(&it.categories).chain(&it.verbs);
-                too_long(all.chain(others.map(String::as_str))).or_else(|| misnamed(&it.resource))
+            let resource = |described: APIResourceDiscovery| Resource {
+                group: name.clone(),
+                version: version.clone(),
+                plural: described.resource.unwrap_or_default(),
+                singular: described.singular_resource.unwrap_or_default(),
+                kind: described.response_kind.and_then(|it| it.kind).unwrap_or_default(),
+                short_names: described.short_names,
+                categories: described.categories,
+                namespaced: described.scope.as_deref() == Some("Namespaced"),
+                verbs: described.verbs,
+                has_status: described.subresources.iter().any(|it| it.subresource.as_deref() == Some("status")),
+                ..Resource::default()
             };
-            if let Some(failure) = version.resources.iter().find_map(names) {
-                found.gaps.push(gap(&name, &version.version, Failure::from(failure).to_string()));
-                continue;
-            }
-            preferred.get_or_insert_with(|| version.version.clone());
-            found.described.push(group_version(&name, &version.version));
-            for described in version.resources {
-                let kind = described.response_kind.unwrap_or_default().kind;
-                // Without a kind, the entry exists only for its subresources.
-                if kind.is_empty() || described.resource.contains('/') {
+            match usable(described.resources.into_iter().map(resource).collect()) {
+                Ok(resources) => found.resources.extend(resources),
+                Err(failure) => {
+                    found.gaps.push(gap(&name, &version, Failure::from(failure).to_string()));
                     continue;
                 }
-                found.resources.push(Resource {
-                    group: name.clone(),
-                    version: version.version.clone(),
-                    plural: described.resource,
-                    singular: described.singular_resource,
-                    kind,
-                    short_names: described.short_names,
-                    categories: described.categories,
-                    namespaced: described.scope == "Namespaced",
-                    verbs: described.verbs,
-                    has_status: described.subresources.iter().any(|it| it.subresource == "status"),
-                    shares_kind: false,
-                    doubtful_plural: false,
-                });
             }
+            found.described.push(group_version(&name, &version));
+            preferred.get_or_insert(version);
         }
         found.preferred_versions.extend(preferred.map(|version| (name, version)));
     }
     Ok(found)
 }
 
-/// Reads `/apis` of a server without aggregated discovery.
-fn read_groups(body: &[u8]) -> Result<Vec<APIGroup>, Malformed> {
-    #[derive(Deserialize)]
-    struct Document {
-        #[serde(default)]
-        groups: Vec<APIGroup>,
-    }
-    Ok(serde_json::from_slice::<Document>(body)?.groups)
-}
-
-/// Reads `/api` of a server without aggregated discovery.
-fn read_core_versions(body: &[u8]) -> Result<Vec<APIGroup>, Malformed> {
-    #[derive(Deserialize)]
-    struct Document {
-        #[serde(default)]
-        versions: Vec<String>,
-    }
-    let versions = serde_json::from_slice::<Document>(body)?.versions.into_iter();
-    let versions: Vec<GroupVersionForDiscovery> =
-        versions.map(|version| GroupVersionForDiscovery { group_version: version.clone(), version }).collect();
-    Ok(vec![APIGroup { preferred_version: versions.first().cloned(), versions, ..APIGroup::default() }])
-}
-
-/// What is wrong with the name of a resource or subresource, if its path would lead elsewhere.
-fn misnamed(name: &str) -> Option<Malformed> {
-    let is_path = name.split('/').all(path::is_segment);
-    (!is_path).then(|| Malformed(format!("discovery returned a resource named {name:?}")))
-}
-
-/// What is wrong with names that are longer than any that an API server accepts: tables would show them in each row.
-fn too_long<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<Malformed> {
-    let name = names.into_iter().find(|name| name.len() > LONGEST_NAME)?;
-    let begin: String = name.chars().take(20).collect();
-    Some(Malformed(format!("discovery returned the name {begin:?}… of {} bytes", name.len())))
-}
-
 /// Reads one group version's resources.
 fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Resource>, Malformed> {
-    #[derive(Deserialize)]
-    struct Document {
-        #[serde(default)]
-        kind: String,
-        #[serde(default)]
-        resources: Option<Vec<APIResource>>,
+    let document: Value = serde_json::from_slice(body)?;
+    if document["kind"] != "APIResourceList" {
+        return Err(Malformed(format!("discovery returned {:?}", document["kind"].as_str().unwrap_or_default())));
     }
-    let document: Document = serde_json::from_slice(body)?;
-    if document.kind != "APIResourceList" {
-        return Err(Malformed(format!("discovery returned {:?}", document.kind)));
-    }
-    let resources = document.resources.unwrap_or_default();
-    let names = |it: &APIResource| {
-        let lists = [&it.short_names, &it.categories].into_iter().flatten().chain([&it.verbs]).flatten();
-        let all = [it.name.as_str(), &it.singular_name, &it.kind].into_iter().chain(lists.map(String::as_str));
-        too_long(all).or_else(|| misnamed(&it.name))
+    let described = APIResourceList::deserialize(document)?.resources;
+    let of_status = |it: &APIResource| it.name.strip_suffix("/status").map(str::to_owned);
+    let with_status: FxHashSet<String> = described.iter().filter_map(of_status).collect();
+    let resource = |described: APIResource| Resource {
+        has_status: with_status.contains(&described.name),
+        group: group.to_owned(),
+        version: version.to_owned(),
+        plural: described.name,
+        singular: described.singular_name,
+        kind: described.kind,
+        short_names: described.short_names.unwrap_or_default(),
+        categories: described.categories.unwrap_or_default(),
+        namespaced: described.namespaced,
+        verbs: described.verbs,
+        ..Resource::default()
     };
-    if let Some(failure) = resources.iter().find_map(names) {
-        return Err(failure);
+    usable(described.into_iter().map(resource).collect())
+}
+
+/// The resources that are none of another: one with a slash in its name is a subresource, and one without a kind exists
+/// only for its subresources.
+///
+/// # Errors
+/// A name that is too long, or that would lead a path elsewhere.
+fn usable(mut resources: Vec<Resource>) -> Result<Vec<Resource>, Malformed> {
+    for it in &resources {
+        fits([&it.plural, &it.singular, &it.kind])?;
+        fits(it.short_names.iter().chain(&it.categories).chain(&it.verbs))?;
+        if !it.plural.split('/').all(path::is_segment) {
+            return Err(Malformed(format!("discovery returned a resource named {:?}", it.plural)));
+        }
     }
-    // A name with a slash is a subresource.
-    let of_status = |described: &APIResource| described.name.strip_suffix("/status").map(str::to_owned);
-    let with_status: FxHashSet<String> = resources.iter().filter_map(of_status).collect();
-    let resources =
-        resources.into_iter().filter(|described| !described.name.contains('/') && !described.kind.is_empty());
-    Ok(resources
-        .map(|described| Resource {
-            has_status: with_status.contains(&described.name),
-            shares_kind: false,
-            doubtful_plural: false,
-            group: group.to_owned(),
-            version: version.to_owned(),
-            plural: described.name,
-            singular: described.singular_name,
-            kind: described.kind,
-            short_names: described.short_names.unwrap_or_default(),
-            categories: described.categories.unwrap_or_default(),
-            namespaced: described.namespaced,
-            verbs: described.verbs,
-        })
-        .collect())
+    resources.retain(|it| !it.plural.contains('/') && !it.kind.is_empty());
+    Ok(resources)
+}
+
+/// # Errors
+/// A name that is longer than any that an API server accepts: tables would show it in each row.
+fn fits<'n>(names: impl IntoIterator<Item = &'n String>) -> Result<(), Malformed> {
+    let Some(name) = names.into_iter().find(|name| name.len() > LONGEST_NAME) else { return Ok(()) };
+    let begin: String = name.chars().take(20).collect();
+    Err(Malformed(format!("discovery returned the name {begin:?}… of {} bytes", name.len())))
 }
 
 #[cfg(test)]

@@ -15,9 +15,7 @@ use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::{sync::oneshot, task::JoinSet};
 
-use gc_core::model::Resource;
-
-use super::{Connection, Exchange, Progress, answer::Answer, error::Failure, request::LARGEST_LIST};
+use super::{Connection, ReadEvent, answer::Answer, error::Failure, request::LARGEST_LIST};
 
 /// The size of the answers that may wait for discovery, in bytes; further lists are read after it.
 const MOST_WAITING: usize = 4 << 20;
@@ -47,14 +45,14 @@ impl EarlyLists {
     }
 
     /// The outcome of a request that was sent early; once, because the next time it would be old.
-    pub(super) async fn take(&self, get: &Get, progress: &dyn Progress) -> Option<Result<Answer, Failure>> {
+    pub(super) async fn take(&self, get: &Get, connection: &Connection) -> Option<Result<Answer, Failure>> {
         let tried = self.tries.lock().remove(get)?;
         let Tried { outcome, warnings } = tried.await.ok()?;
         // Discovery, which has answered since, names it: it is served by now.
         if outcome.as_ref().is_ok_and(|answer| answer.status == StatusCode::NOT_FOUND) {
             return None;
         }
-        warnings.iter().for_each(|warning| progress.warned(warning));
+        warnings.iter().for_each(|warning| connection.tell(ReadEvent::Warned(warning)));
         Some(outcome)
     }
 }
@@ -87,39 +85,15 @@ impl Connection {
     }
 
     async fn try_early(&self, (url, accept): &Get) -> Tried {
-        let held = Arc::new(HeldWarnings { progress: self.progress.clone(), warnings: Mutex::default() });
-        let connection = self.clone().with_progress(held.clone());
-        let outcome = connection.send_get(url, accept, LARGEST_LIST).await;
-        let warnings = std::mem::take(&mut *held.warnings.lock());
+        let held: Arc<Mutex<Vec<String>>> = Arc::default();
+        let (connection, hold) = (self.clone(), held.clone());
+        let holding = self.clone().telling(Arc::new(move |event| match event {
+            ReadEvent::Warned(warning) => hold.lock().push(warning.to_owned()),
+            event => connection.tell(event),
+        }));
+        let outcome = holding.send_get(url, accept, LARGEST_LIST).await;
+        let warnings = std::mem::take(&mut *held.lock());
         Tried { outcome, warnings }
-    }
-}
-
-/// Passes on everything but warnings.
-struct HeldWarnings {
-    progress: Arc<dyn Progress>,
-    warnings: Mutex<Vec<String>>,
-}
-
-impl Progress for HeldWarnings {
-    fn started(&self, lists: usize) {
-        self.progress.started(lists);
-    }
-
-    fn list_done(&self, resource: &Resource, objects: usize) {
-        self.progress.list_done(resource, objects);
-    }
-
-    fn exchanged(&self, exchange: &Exchange<'_>) {
-        self.progress.exchanged(exchange);
-    }
-
-    fn warned(&self, text: &str) {
-        self.warnings.lock().push(text.to_owned());
-    }
-
-    fn untested(&self, text: &str) {
-        self.progress.untested(text);
     }
 }
 
@@ -127,24 +101,10 @@ impl Progress for HeldWarnings {
 mod tests {
     use super::*;
     use crate::cluster::{
-        Scope, Wanted,
+        Wanted,
         testing::{RecordedRequest, Say, json, pods, refuse, serve},
     };
-    use gc_core::model::{Resources, Snapshot};
-
-    /// Warnings, and the URLs of all requests that ended.
-    #[derive(Default)]
-    struct Told(Mutex<Vec<String>>);
-
-    impl Progress for Told {
-        fn warned(&self, text: &str) {
-            self.0.lock().push(text.to_owned());
-        }
-
-        fn exchanged(&self, exchange: &Exchange<'_>) {
-            self.0.lock().push(exchange.url.to_owned());
-        }
-    }
+    use gc_core::model::{Resource, Resources, Snapshot};
 
     const PODS: &str = "/api/v1/pods?limit=500";
 
@@ -159,16 +119,22 @@ mod tests {
         now: &[&str],
         answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static,
     ) -> (Snapshot, Vec<String>) {
-        let told = Arc::new(Told::default());
-        let connection = serve(answer).await.with_progress(told.clone());
+        // Warnings, and the URLs of all requests that ended.
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let log = told.clone();
+        let connection = serve(answer).await.telling(Arc::new(move |event| match event {
+            ReadEvent::Warned(text) => log.lock().push(text.to_owned()),
+            ReadEvent::Exchanged(exchange) => log.lock().push(exchange.url.to_owned()),
+            _ => {}
+        }));
         let [before, now] =
             [before, now].map(|names| Resources::new(names.iter().map(|name| named(name)).collect(), Vec::new()));
-        let wanted = Wanted { scope: Scope::Everything, whole: Vec::new(), targets: Vec::new(), instead: Vec::new() };
+        let wanted = Wanted::default();
         let mut early = connection.begin_lists(&before, &wanted);
         while early._sending.join_next().await.is_some() {}
-        let (snapshot, nothing) = connection.read_some(now, &wanted, &early).await.unwrap();
+        let (snapshot, nothing) = connection.read(now, &wanted, &early).await.unwrap();
         assert!(nothing.is_none() && early.tries.lock().is_empty());
-        let mut told = told.0.lock().clone();
+        let mut told = told.lock().clone();
         told.sort();
         (snapshot, told)
     }
@@ -199,7 +165,7 @@ mod tests {
         let (group, kind) = ("apiregistration.k8s.io".to_owned(), "APIService".to_owned());
         let resources =
             Resources::new(vec![named("pods"), Resource { group, kind, ..named("apiservices") }], Vec::new());
-        let wanted = Wanted { scope: Scope::Everything, whole: Vec::new(), targets: Vec::new(), instead: Vec::new() };
+        let wanted = Wanted::default();
         let early = serve(|_| one("a")).await.begin_lists(&resources, &wanted);
         let tries = early.tries.lock();
         assert_eq!(tries.keys().map(|(url, _)| url.as_str()).collect::<Vec<_>>(), [PODS]);
@@ -262,7 +228,7 @@ mod tests {
         let early = connection.send_early(gets.clone(), 1);
         let mut read = Vec::new();
         for get in &gets {
-            read.push(early.take(get, &()).await.is_some());
+            read.push(early.take(get, &connection).await.is_some());
         }
         assert_eq!(read, [true, false, false]);
     }

@@ -104,8 +104,8 @@ impl Connection {
 
     async fn fetch_one(&self, snapshot: &Snapshot, id: ObjectId) -> Result<Fact, String> {
         let resource = snapshot.resource(id);
-        let read = |answer: &Answer, metadata: RawObject<'_>| read_one(answer, &metadata, resource);
-        self.get_same(snapshot, id, form(resource), read).await?.ok_or_else(|| FACTLESS.to_owned())
+        let read = self.get_same(snapshot, id, form(resource), |answer, _| read_one(answer, resource));
+        read.await?.ok_or_else(|| FACTLESS.to_owned())
     }
 
     async fn list_facts(
@@ -183,7 +183,7 @@ fn facts_of_list(
     protobuf::read_items(&answer.body, |item| {
         protobuf::metadata(protobuf::at(item, &[1])?.unwrap_or_default(), &mut metadata)?;
         if let Some(object) = wanted.get(&*metadata.uid)
-            && let Some(fact) = facts_protobuf::read_facts(&metadata.name, item)?
+            && let Some(fact) = facts_protobuf::read_facts(item)?
         {
             facts.insert(*object, fact);
         }
@@ -192,10 +192,9 @@ fn facts_of_list(
 }
 
 /// Reads one whole object's facts.
-fn read_one(answer: &Answer, metadata: &RawObject<'_>, resource: &Resource) -> Result<Option<Fact>, Malformed> {
+fn read_one(answer: &Answer, resource: &Resource) -> Result<Option<Fact>, Malformed> {
     if is_protobuf(answer, resource) {
-        let whole = protobuf::open(&answer.body)?.raw;
-        return facts_protobuf::read_facts(&metadata.name, whole);
+        return facts_protobuf::read_facts(protobuf::open(&answer.body)?.raw);
     }
     Ok(facts_of_whole(resource, &serde_json::from_slice(&answer.body)?))
 }
@@ -332,11 +331,16 @@ struct List<'s> {
     accept: &'static str,
 }
 
-/// Facts of one object, by its uid.
-struct Read {
-    uid: String,
-    fact: Option<Fact>,
-    reclaim: Option<ReclaimFacts>,
+/// Facts of one object.
+type Both = (Option<Fact>, Option<ReclaimFacts>);
+
+fn learn_both(snapshot: &mut Snapshot, id: ObjectId, (fact, reclaim): Both) {
+    if let Some(fact) = fact {
+        snapshot.learn(id, fact);
+    }
+    if let Some(reclaim) = reclaim {
+        snapshot.facts.insert_reclaim(id, reclaim);
+    }
 }
 
 impl Connection {
@@ -353,14 +357,10 @@ impl Connection {
             .collect();
         let answers = ask_each(lists, async |list| self.list_reclaim_facts(list, namespace).await).await;
         for (read, gap) in answers {
-            for Read { uid, fact, reclaim } in read {
+            for (uid, both) in read {
                 // What was created since the metadata was listed is left out.
-                let Some(id) = snapshot.with_uid(&uid) else { continue };
-                if let Some(fact) = fact {
-                    snapshot.learn(id, fact);
-                }
-                if let Some(reclaim) = reclaim {
-                    snapshot.facts.insert_reclaim(id, reclaim);
+                if let Some(id) = snapshot.with_uid(&uid) {
+                    learn_both(snapshot, id, both);
                 }
             }
             if let Some(gap) = gap.filter(|gap| !snapshot.gaps.contains(gap)) {
@@ -381,22 +381,17 @@ impl Connection {
         let answers = ask_each(unread, async |id| (id, self.get_same(asked, id, JSON, read).await)).await;
         learn_each(snapshot, answers, |snapshot, id, item| {
             let Resource { group, kind, .. } = snapshot.resource(id);
-            let (fact, reclaim) = (read_now(group, kind, &item), read_reclaim_facts(group, kind, &item));
-            if let Some(fact) = fact {
-                snapshot.learn(id, fact);
-            }
-            if let Some(reclaim) = reclaim {
-                snapshot.facts.insert_reclaim(id, reclaim);
-            }
+            let both = (read_now(group, kind, &item), read_reclaim_facts(group, kind, &item));
+            learn_both(snapshot, id, both);
         });
     }
 
-    /// What could be read of a list, and what could not.
-    async fn list_reclaim_facts(&self, list: List<'_>, namespace: Option<&str>) -> (Vec<Read>, Option<Gap>) {
+    /// What could be read of a list, by uid, and what could not.
+    async fn list_reclaim_facts(&self, list: List<'_>, namespace: Option<&str>) -> (Vec<(String, Both)>, Option<Gap>) {
         let read = async |namespace: Option<&str>| {
-            let read = |answer: &Answer, found: &mut Vec<Read>| {
+            let read = |answer: &Answer, found: &mut Vec<(String, Both)>| {
                 json::read_items(&answer.body, &mut |item| {
-                    found.extend(Read::of(list.resource, &item));
+                    found.extend(both_of(list.resource, &item));
                     Ok(())
                 })
             };
@@ -404,11 +399,9 @@ impl Connection {
             let read = self.get_pages(&url, &list.fields, list.accept, read).await;
             read.map(|(found, _)| found)
         };
-        let Err(failure) = (match read(list.namespace).await {
+        let failure = match read(list.namespace).await {
             Ok(read) => return (read, None),
-            failed => failed,
-        }) else {
-            return (Vec::new(), None);
+            Err(failure) => failure,
         };
         let gap = Gap {
             resource: list.resource.full_name(),
@@ -440,19 +433,16 @@ fn lists_of(resource: &Resource) -> Vec<List<'_>> {
     }
 }
 
-impl Read {
-    /// Takes the facts from an object of a list, and nothing else.
-    fn of(resource: &Resource, item: &Value) -> Option<Read> {
-        let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
-        let uid = item.pointer("/metadata/uid").and_then(Value::as_str)?;
-        let fact = match (group, kind) {
-            ("", "Secret") => token(item).map(Fact::Token),
-            ("", "ServiceAccount" | "ConfigMap") => None,
-            _ => read_now(group, kind, item),
-        };
-        let reclaim = read_reclaim_facts(group, kind, item);
-        Some(Read { uid: uid.to_owned(), fact, reclaim })
-    }
+/// Takes the uid and the facts from an object of a list, and nothing else.
+fn both_of(resource: &Resource, item: &Value) -> Option<(String, Both)> {
+    let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
+    let uid = item.pointer("/metadata/uid").and_then(Value::as_str)?;
+    let fact = match (group, kind) {
+        ("", "Secret") => token(item).map(Fact::Token),
+        ("", "ServiceAccount" | "ConfigMap") => None,
+        _ => read_now(group, kind, item),
+    };
+    Some((uid.to_owned(), (fact, read_reclaim_facts(group, kind, item))))
 }
 
 #[cfg(test)]

@@ -1,166 +1,83 @@
-//! Reads the facts of whole Pods in protobuf, which are the most. Finds the few needed fields on the wire and decodes
-//! nothing else. Gives the same results as [`gc_core::model::facts::read_facts`] for the same objects in JSON.
+//! Reads the facts of whole Pods in protobuf, which are the most: the few fields that facts are read from become JSON.
 
-use gc_core::model::{
-    Fact,
-    facts::{NotReady, PodFacts, Required},
-};
+use serde_json::Value;
+
+use gc_core::model::{Fact, facts};
 
 use super::{
     answer::Malformed,
-    protobuf::{all, at, number, text_at},
+    protobuf::{
+        Field,
+        Read::{Flag, Inline, Many, Number, One, Text, Texts, Time},
+        decoded,
+    },
 };
 
-/// Reads a Pod's facts; `name` is its own name. PodSpec: volumes 1, terminationGracePeriodSeconds 4,
-/// serviceAccountName 8, nodeName 10. Volume: name 1, volumeSource 2 { persistentVolumeClaim 10 { claimName 1 },
-/// ephemeral 29 }. PodStatus: phase 1.
-pub(super) fn read_facts(name: &str, object: &[u8]) -> Result<Option<Fact>, Malformed> {
-    // Metadata 1, spec 2 and status 3.
-    let Some(spec) = at(object, &[2])? else { return Ok(None) };
-    let status = at(object, &[3])?.unwrap_or_default();
-    let mut claims = Vec::new();
-    for volume in all(spec, 1) {
-        let volume = volume?;
-        if let Some(claim) = said(volume, &[2, 10, 1])? {
-            claims.push(claim);
-        } else if at(volume, &[2, 29])?.is_some() {
-            claims.push(format!("{name}-{}", text_at(volume, &[1])?.unwrap_or_default()));
-        }
-    }
-    Ok(Some(Fact::Pod(PodFacts {
-        node: said(spec, &[10])?,
-        phase: said(status, &[1])?,
-        grace: number(spec, 4)?,
-        account: said(spec, &[8])?.filter(|name| name != "default"),
-        claims,
-        requires: started_with(spec)?,
-        not_ready: not_ready(status)?.map(Box::new),
-        deletion_cost: annotation(object, PodFacts::DELETION_COST)?.and_then(|it| it.parse().ok()).unwrap_or_default(),
-        undisturbed: annotation(object, PodFacts::DO_NOT_DISRUPT)?.as_deref() == Some("true"),
-    })))
+/// Reads a Pod's facts.
+pub(super) fn read_facts(object: &[u8]) -> Result<Option<Fact>, Malformed> {
+    Ok(facts::read_facts("", "Pod", &Value::Object(decoded(object, POD)?)))
 }
 
-/// A kind of what a message names: where it is, where the name is in it, and whether it is optional.
-type Place = (fn(String) -> Required, &'static [u32], &'static [u32], u32);
-
-/// VolumeSource: secret 6 { secretName 1, optional 4 }, configMap 19 { localObjectReference 1 { name 1 }, optional 4 },
-/// azureFile 18 { secretName 1 }; and the secretRef, with its name 1, of iscsi 8, rbd 11, flexVolume 12, cephfs 14,
-/// scaleIO 25, storageos 27 and csi 28.
-const OF_VOLUMES: [Place; 10] = [
-    (Required::Secret, &[6], &[1], 4),
-    (Required::ConfigMap, &[19], &[1, 1], 4),
-    (Required::Secret, &[18], &[1], NEVER),
-    (Required::Secret, &[8, 10], &[1], NEVER),
-    (Required::Secret, &[11, 7], &[1], NEVER),
-    (Required::Secret, &[12, 3], &[1], NEVER),
-    (Required::Secret, &[14, 5], &[1], NEVER),
-    (Required::Secret, &[25, 3], &[1], NEVER),
-    (Required::Secret, &[27, 5], &[1], NEVER),
-    (Required::Secret, &[28, 5], &[1], NEVER),
+const POD: &[Field] = &[
+    (1, "metadata", One(&[(1, "name", Text), (12, "annotations", Texts)])),
+    (
+        2,
+        "spec",
+        One(&[
+            (1, "volumes", Many(&[(1, "name", Text), (2, "", Inline(VOLUME_SOURCE))])),
+            (2, "containers", Many(CONTAINER)),
+            (4, "terminationGracePeriodSeconds", Number),
+            (8, "serviceAccountName", Text),
+            (10, "nodeName", Text),
+            (15, "imagePullSecrets", Many(NAME)),
+            (20, "initContainers", Many(CONTAINER)),
+            (34, "ephemeralContainers", Many(&[(1, "", Inline(CONTAINER))])),
+        ]),
+    ),
+    (
+        3,
+        "status",
+        One(&[
+            (1, "phase", Text),
+            (2, "conditions", Many(CONDITION)),
+            (8, "containerStatuses", Many(CONTAINER_STATUS)),
+        ]),
+    ),
 ];
-/// VolumeProjection: secret 1 { localObjectReference 1, optional 4 }, configMap 3, the same.
-const OF_PROJECTIONS: [Place; 2] = [(Required::Secret, &[1], &[1, 1], 4), (Required::ConfigMap, &[3], &[1, 1], 4)];
-/// EnvVarSource: configMapKeyRef 3 { localObjectReference 1, optional 3 }, secretKeyRef 4, the same.
-const OF_VALUES: [Place; 2] = [(Required::ConfigMap, &[3], &[1, 1], 3), (Required::Secret, &[4], &[1, 1], 3)];
-/// EnvFromSource: configMapRef 2 { localObjectReference 1, optional 2 }, secretRef 3, the same.
-const OF_ALL_VALUES: [Place; 2] = [(Required::ConfigMap, &[2], &[1, 1], 2), (Required::Secret, &[3], &[1, 1], 2)];
-/// No field has this number.
-const NEVER: u32 = 0;
 
-/// The Secrets and ConfigMaps that a PodSpec names: volumes 1 { volumeSource 2 { projected 26 { sources 1 } } },
-/// containers 2, initContainers 20, ephemeralContainers 34 { common 1 }, each { env 7 { valueFrom 3 }, envFrom 19 };
-/// imagePullSecrets 15.
-fn started_with(spec: &[u8]) -> Result<Vec<Required>, Malformed> {
-    let mut named = Vec::new();
-    let mut add = |message: &[u8], places: &[Place]| -> Result<(), Malformed> {
-        for (of, path, name, optional) in places {
-            let Some(found) = at(message, path)? else { continue };
-            let is_optional = number(found, *optional)? == Some(1);
-            named.extend(said(found, name)?.filter(|_| !is_optional).map(of));
-        }
-        Ok(())
-    };
-    for volume in all(spec, 1) {
-        let volume = at(volume?, &[2])?.unwrap_or_default();
-        add(volume, &OF_VOLUMES)?;
-        for source in all(at(volume, &[26])?.unwrap_or_default(), 1) {
-            add(source?, &OF_PROJECTIONS)?;
-        }
-    }
-    let ephemeral = all(spec, 34).map(|container| Ok(at(container?, &[1])?.unwrap_or_default()));
-    for container in all(spec, 2).chain(all(spec, 20)).chain(ephemeral) {
-        let container = container?;
-        for value in all(container, 7) {
-            add(at(value?, &[3])?.unwrap_or_default(), &OF_VALUES)?;
-        }
-        for values in all(container, 19) {
-            add(values?, &OF_ALL_VALUES)?;
-        }
-    }
-    for secret in all(spec, 15) {
-        named.extend(said(secret?, &[1])?.map(Required::PullSecret));
-    }
-    Ok(Required::in_order(named))
-}
-
-/// Reads a string. The server writes unset strings as empty ones.
-fn said(message: &[u8], path: &[u32]) -> Result<Option<String>, Malformed> {
-    Ok(text_at(message, path)?.filter(|text| !text.is_empty()))
-}
-
-/// ObjectMeta 1: annotations 12 { key 1, value 2 }.
-fn annotation(object: &[u8], key: &str) -> Result<Option<String>, Malformed> {
-    for annotation in all(at(object, &[1])?.unwrap_or_default(), 12) {
-        let annotation = annotation?;
-        if at(annotation, &[1])? == Some(key.as_bytes()) {
-            return text_at(annotation, &[2]);
-        }
-    }
-    Ok(None)
-}
-
-/// PodStatus: conditions 2 { type 1, status 2, lastTransitionTime 4 { seconds 1 }, message 6 }, containerStatuses 8 {
-/// state 2 { waiting 1 { reason 1, message 2 } }, lastState 3 { terminated 3 { exitCode 1, reason 3 } } }.
-fn not_ready(status: &[u8]) -> Result<Option<NotReady>, Malformed> {
-    let condition = |kind: &[u8]| -> Result<Option<&[u8]>, Malformed> {
-        for condition in all(status, 2) {
-            let condition = condition?;
-            if at(condition, &[1])? == Some(kind) {
-                return Ok(Some(condition));
-            }
-        }
-        Ok(None)
-    };
-    let begun = |condition: &[u8]| -> Result<NotReady, Malformed> {
-        let since = at(condition, &[4])?.map(|time| number(time, 1)).transpose()?.flatten();
-        Ok(NotReady { since, ..NotReady::default() })
-    };
-    let ready = condition(b"Ready")?;
-    let not_ready = match (ready, condition(b"PodScheduled")?) {
-        (Some(ready), _) if at(ready, &[2])? == Some(b"True") => return Ok(None),
-        (Some(ready), _) => begun(ready)?,
-        (None, Some(unscheduled)) if at(unscheduled, &[2])? == Some(b"False") => {
-            return Ok(Some(begun(unscheduled)?.because(None, said(unscheduled, &[6])?)));
-        }
-        (None, _) => NotReady::default(),
-    };
-    let ended = |container: &[u8]| -> Result<_, Malformed> {
-        let Some(terminated) = at(container, &[3, 3])? else { return Ok(None) };
-        Ok(Some((said(terminated, &[3])?, number(terminated, 1)?.unwrap_or_default())))
-    };
-    let mut ended_last = None;
-    for container in all(status, 8) {
-        let container = container?;
-        let ended = ended(container)?;
-        if let Some(waiting) = said(container, &[2, 1, 1])? {
-            let ended = ended.filter(|_| waiting == NotReady::CRASHES);
-            let not_ready = NotReady { waiting: Some(waiting), ..not_ready };
-            return Ok(Some(not_ready.because(ended, said(container, &[2, 1, 2])?)));
-        }
-        ended_last = ended_last.or(ended);
-    }
-    Ok(ready.map(|_| not_ready.because(ended_last, None)))
-}
+const NAME: &[Field] = &[(1, "name", Text)];
+const VOLUME_SOURCE: &[Field] = &[
+    (6, "secret", One(&[(1, "secretName", Text), (4, "optional", Flag)])),
+    (8, "iscsi", One(&[(10, "secretRef", One(NAME))])),
+    (10, "persistentVolumeClaim", One(&[(1, "claimName", Text)])),
+    (11, "rbd", One(&[(7, "secretRef", One(NAME))])),
+    (12, "flexVolume", One(&[(3, "secretRef", One(NAME))])),
+    (14, "cephfs", One(&[(5, "secretRef", One(NAME))])),
+    (18, "azureFile", One(&[(1, "secretName", Text)])),
+    (19, "configMap", One(OF_FILES)),
+    (25, "scaleIO", One(&[(3, "secretRef", One(NAME))])),
+    (26, "projected", One(&[(1, "sources", Many(&[(1, "secret", One(OF_FILES)), (3, "configMap", One(OF_FILES))]))])),
+    (27, "storageos", One(&[(5, "secretRef", One(NAME))])),
+    (28, "csi", One(&[(5, "nodePublishSecretRef", One(NAME))])),
+    (29, "ephemeral", One(&[])),
+];
+const OF_FILES: &[Field] = &[(1, "", Inline(NAME)), (4, "optional", Flag)];
+const OF_VALUE: &[Field] = &[(1, "", Inline(NAME)), (3, "optional", Flag)];
+const OF_VALUES: &[Field] = &[(1, "", Inline(NAME)), (2, "optional", Flag)];
+const CONTAINER: &[Field] = &[
+    (
+        7,
+        "env",
+        Many(&[(3, "valueFrom", One(&[(3, "configMapKeyRef", One(OF_VALUE)), (4, "secretKeyRef", One(OF_VALUE))]))]),
+    ),
+    (19, "envFrom", Many(&[(2, "configMapRef", One(OF_VALUES)), (3, "secretRef", One(OF_VALUES))])),
+];
+const CONDITION: &[Field] =
+    &[(1, "type", Text), (2, "status", Text), (4, "lastTransitionTime", Time), (6, "message", Text)];
+const CONTAINER_STATUS: &[Field] = &[
+    (2, "state", One(&[(1, "waiting", One(&[(1, "reason", Text), (2, "message", Text)]))])),
+    (3, "lastState", One(&[(3, "terminated", One(&[(1, "exitCode", Number), (3, "reason", Text)]))])),
+];
 
 #[cfg(test)]
 mod tests {
@@ -168,7 +85,7 @@ mod tests {
 
     use super::*;
     use crate::cluster::testing::{bytes, varint};
-    use gc_core::model::facts::read_facts as read_json;
+    use gc_core::model::facts::{PodFacts, read_facts as read_json};
 
     fn message(fields: &[Vec<u8>]) -> Vec<u8> {
         fields.concat()
@@ -212,7 +129,7 @@ mod tests {
         let status = message(&[bytes(1, b"Running"), bytes(2, &ready), bytes(8, &running), bytes(8, &waiting)]);
         let other = message(&[bytes(1, b"acme.io/x"), bytes(2, b"7")]);
         let cost = message(&[bytes(1, PodFacts::DELETION_COST.as_bytes()), bytes(2, b"-5")]);
-        let metadata = message(&[bytes(12, &other), bytes(12, &cost)]);
+        let metadata = message(&[bytes(1, b"web"), bytes(12, &other), bytes(12, &cost)]);
         let object = message(&[bytes(1, &metadata), bytes(2, &spec), bytes(3, &status)]);
         let json = serde_json::json!({"metadata": {"name": "web",
                 "annotations": {"acme.io/x": "7", (PodFacts::DELETION_COST): "-5"}},
@@ -237,7 +154,7 @@ mod tests {
     }
 
     fn says_the_same(object: &[u8], json: &serde_json::Value) {
-        let fact = read_facts("web", object).unwrap();
+        let fact = read_facts(object).unwrap();
         assert!(fact.is_some());
         assert_eq!(fact, read_json("", "Pod", json));
     }
@@ -246,7 +163,7 @@ mod tests {
     fn protobuf_and_json_say_the_same() {
         let (object, json) = pod();
         says_the_same(&object, &json);
-        let fact = read_facts("web", &object).unwrap();
+        let fact = read_facts(&object).unwrap();
         assert!(matches!(fact, Some(Fact::Pod(facts)) if facts.requires.len() == 7));
         // The server writes unset strings as empty ones.
         let unscheduled = message(&[bytes(2, &bytes(10, b"")), bytes(3, b"")]);
@@ -280,7 +197,7 @@ mod tests {
 
     #[test]
     fn without_a_spec_nothing_is_known() {
-        assert_eq!(read_facts("web", &bytes(1, b"")).unwrap(), None);
+        assert_eq!(read_facts(&bytes(1, b"")).unwrap(), None);
     }
 
     proptest! {
@@ -291,7 +208,7 @@ mod tests {
                 *byte = to;
             }
             object.truncate(cut);
-            let _ = read_facts("web", &object);
+            let _ = read_facts(&object);
         }
     }
 }

@@ -15,7 +15,7 @@ pub fn answer(bytes: &[u8]) {
         let refusal = Answer { status: StatusCode::INTERNAL_SERVER_ERROR, ..answer.clone() }.refusal();
         assert!(!refusal.to_string().is_empty());
     }
-    drop(facts_protobuf::read_facts("a", bytes));
+    drop(facts_protobuf::read_facts(bytes));
 }
 
 /// No variables, no home.

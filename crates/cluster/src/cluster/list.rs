@@ -12,7 +12,7 @@ use gc_core::model::{
 };
 
 use super::{
-    Connection, Scope,
+    Connection, ReadEvent, Scope,
     answer::{Answer, Malformed, Page},
     early::{EarlyLists, Get},
     error::{ConnectError, Failure},
@@ -50,7 +50,7 @@ impl Job {
 }
 
 /// What to list of what is served.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Wanted {
     pub scope: Scope,
     /// The resources of which to read whole objects, for their facts ([`read_whole`](gc_core::model::facts::read_whole)
@@ -178,30 +178,6 @@ fn describe_nameless(object: &RawObject<'_>) -> String {
 }
 
 impl Connection {
-    /// Lists the resources in scope: each deletable resource once, metadata only. Objects of the resources in `whole`
-    /// (ids in `resources`) are read with their facts; the resources in `targets` are listed, too ([`Wanted`]). Objects
-    /// get their ids in order of arrival; they are sorted at the end.
-    ///
-    /// If a list fails, a gap is recorded. If a cluster-wide list is forbidden, one namespace is listed instead
-    /// ([`Wanted::instead`]), and a gap is recorded for the rest.
-    ///
-    /// # Errors
-    /// Every list failed.
-    pub async fn read(
-        &self,
-        resources: Resources,
-        scope: &Scope,
-        whole: &[ResourceId],
-        targets: &[(ResourceId, Option<String>)],
-    ) -> Result<Snapshot, ConnectError> {
-        let (whole, targets) = (whole.to_vec(), targets.to_vec());
-        let wanted = Wanted { scope: scope.clone(), whole, targets, instead: Vec::new() };
-        match self.read_some(resources, &wanted, &EarlyLists::default()).await? {
-            (_, Some(nothing)) => Err(nothing),
-            (snapshot, None) => Ok(snapshot),
-        }
-    }
-
     /// Begins to list what is wanted of these resources, which may not be what the server serves now: see
     /// [`EarlyLists`]. APIServices are listed after discovery, which is compared with them: in an older list, one that
     /// discovery lacks would be missing, too. Needs a tokio runtime.
@@ -211,12 +187,16 @@ impl Connection {
         self.send_early(jobs.iter().filter(may_be_older).map(Job::first_page).collect(), LISTS_AT_ONCE)
     }
 
-    /// The same for a reader who may be able to get single objects, if no list: the error says that every list was
-    /// refused, and the snapshot has a gap for each. Takes lists that were begun early.
+    /// Lists the resources in scope: each deletable resource once, metadata only, but for those that are wanted whole.
+    /// Objects get their ids in order of arrival; they are sorted at the end. Takes lists that were begun early.
+    ///
+    /// If a list fails, a gap is recorded. If a cluster-wide list is forbidden, one namespace is listed instead
+    /// ([`Wanted::instead`]), and a gap is recorded for the rest. The error in the result says that every list was
+    /// refused: the reader may be able to get single objects.
     ///
     /// # Errors
     /// The server can't be used.
-    pub async fn read_some(
+    pub async fn read(
         &self,
         resources: Resources,
         wanted: &Wanted,
@@ -224,7 +204,7 @@ impl Connection {
     ) -> Result<(Snapshot, Option<ConnectError>), ConnectError> {
         let jobs = wanted.jobs(&resources);
         early.keep(&jobs.iter().map(Job::first_page).collect());
-        self.progress.started(jobs.len());
+        self.tell(ReadEvent::Started(jobs.len()));
         let builder = SnapshotBuilder::new(self.origin(), resources);
         let shared = Mutex::new(Shared { builder, vanished: FxHashSet::default() });
         let mut lists = futures::stream::iter(jobs)
@@ -292,7 +272,7 @@ impl Connection {
             }
         }
         done.push(whole);
-        self.progress.list_done(&job.resource, objects);
+        self.tell(ReadEvent::Listed(objects));
         done
     }
 
@@ -395,7 +375,12 @@ mod tests {
         scope: Scope,
         answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static,
     ) -> Result<Snapshot, ConnectError> {
-        serve(answer).await.with_fallback_namespace("shop").read(resources(), &scope, &[], &[]).await
+        let (connection, wanted) = (serve(answer).await, Wanted { scope, ..Wanted::default() });
+        let connection = connection.with_fallback_namespace("shop");
+        match connection.read(resources(), &wanted, &EarlyLists::default()).await? {
+            (_, Some(nothing)) => Err(nothing),
+            (snapshot, None) => Ok(snapshot),
+        }
     }
 
     fn names(snapshot: &Snapshot) -> Vec<String> {
@@ -432,7 +417,8 @@ mod tests {
         let resources = Resources::new(kinds.to_vec(), Vec::new());
         let webhooks =
             resources.by_group_kind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration").unwrap();
-        serve(answer).await.read(resources, &Scope::Everything, &[webhooks], &[]).await.unwrap()
+        let wanted = Wanted { whole: vec![webhooks], ..Wanted::default() };
+        serve(answer).await.read(resources, &wanted, &EarlyLists::default()).await.unwrap().0
     }
 
     fn webhooks(names: &[&str], next: &str) -> Say {

@@ -45,8 +45,6 @@ mod watch;
 
 use std::{sync::Arc, time::Duration};
 
-use gc_core::model::Resource;
-
 pub use answer::Answer;
 pub(crate) use answer::Refusal;
 pub use connect::Connection;
@@ -61,27 +59,32 @@ pub use request::METADATA;
 pub use watch::{Discoveries, FollowChanges, LostWatch, MonitorId, Monitors, WatchEvent, WatchUpdates, Watches};
 
 /// Which resources to list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// Every deletable resource, cluster-wide.
+    #[default]
     Everything,
     /// The namespaced deletable resources of one namespace, and all cluster-scoped ones.
     Namespace(String),
 }
 
-/// Receives the progress of reading. It is called while reading, so it must return quickly.
-pub trait Progress: Send + Sync {
+/// What happens while a cluster is read.
+#[derive(Clone, Copy)]
+pub enum ReadEvent<'e> {
     /// Reading starts, with this many lists.
-    fn started(&self, _lists: usize) {}
+    Started(usize),
     /// One list has ended, successfully or not, with this many objects.
-    fn list_done(&self, _resource: &Resource, _objects: usize) {}
+    Listed(usize),
     /// One request has ended.
-    fn exchanged(&self, _exchange: &Exchange<'_>) {}
+    Exchanged(&'e Exchange<'e>),
     /// The server has sent a warning, perhaps not for the first time.
-    fn warned(&self, _text: &str) {}
+    Warned(&'e str),
     /// The server has a version that this program was not tested with; perhaps not for the first time.
-    fn untested(&self, _text: &str) {}
+    Untested(&'e str),
 }
+
+/// Hears what happens. It is called while reading, so it must return quickly.
+pub type ReadObserver = Arc<dyn Fn(ReadEvent<'_>) + Send + Sync>;
 
 /// A request and its result. Headers and bodies may contain secrets.
 #[derive(Clone, Copy)]
@@ -100,35 +103,4 @@ pub struct Exchange<'a> {
     pub response_headers: Option<&'a http::HeaderMap>,
     /// None without an answer, and if the answer is a watch.
     pub response_body: Option<&'a [u8]>,
-}
-
-/// Ignores all progress.
-impl Progress for () {}
-
-/// Reports to both, one after the other.
-impl Progress for (Arc<dyn Progress>, Arc<dyn Progress>) {
-    fn started(&self, lists: usize) {
-        self.0.started(lists);
-        self.1.started(lists);
-    }
-
-    fn list_done(&self, resource: &Resource, objects: usize) {
-        self.0.list_done(resource, objects);
-        self.1.list_done(resource, objects);
-    }
-
-    fn exchanged(&self, exchange: &Exchange<'_>) {
-        self.0.exchanged(exchange);
-        self.1.exchanged(exchange);
-    }
-
-    fn warned(&self, text: &str) {
-        self.0.warned(text);
-        self.1.warned(text);
-    }
-
-    fn untested(&self, text: &str) {
-        self.0.untested(text);
-        self.1.untested(text);
-    }
 }

@@ -72,7 +72,7 @@ impl<'p> Pages<'p> {
     pub(super) async fn get(&mut self, connection: &Connection) -> Result<Option<Answer>, Failure> {
         let get = (self.url(), self.accept);
         let tried = match self.early.take() {
-            Some(early) => early.take(&get, &*connection.progress).await,
+            Some(early) => early.take(&get, connection).await,
             None => None,
         };
         match connection.get_up_to(LARGEST_LIST, tried, &get.0, self.accept).await {

@@ -4,13 +4,17 @@
 use std::borrow::Cow;
 
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
+use serde_json::{Map, Value as Json};
 
 use gc_core::model::{
     RawObject, RawReference,
     effects::{Spared, TRACKING_ID, application_named},
 };
 
-use super::answer::{Malformed, Page};
+use super::{
+    answer::{Malformed, Page},
+    json,
+};
 
 /// The first bytes of every protobuf body of the API server.
 const MAGIC: &[u8] = b"k8s\0";
@@ -88,6 +92,67 @@ pub(super) fn at<'a>(message: &'a [u8], path: &[u32]) -> Result<Option<&'a [u8]>
         }
     }
     Ok(Some(found))
+}
+
+/// What is read of a message: of each field its number, its name in JSON, and its type. All else is skipped.
+pub(super) type Field = (u32, &'static str, Read);
+
+/// The type of a field.
+pub(super) enum Read {
+    Text,
+    Number,
+    Flag,
+    Time,
+    /// A map of texts.
+    Texts,
+    One(&'static [Field]),
+    Many(&'static [Field]),
+    /// A message whose fields JSON has in the place of the message.
+    Inline(&'static [Field]),
+}
+
+/// A message as JSON has it. The server writes unset texts as empty ones.
+pub(super) fn decoded(message: &[u8], fields: &[Field]) -> Result<Map<String, Json>, Malformed> {
+    let mut object = Map::new();
+    decode(message, fields, &mut object)?;
+    Ok(object)
+}
+
+fn decode(message: &[u8], fields: &[Field], into: &mut Map<String, Json>) -> Result<(), Malformed> {
+    for field in Fields::of(message) {
+        let (tag, value) = field?;
+        let Some((_, name, read)) = fields.iter().find(|(number, ..)| *number == tag) else { continue };
+        let value = match (read, value) {
+            (Read::Number, Value::Number(number)) => Json::from(number as i64),
+            (Read::Flag, Value::Number(flag)) => Json::from(flag != 0),
+            (Read::Text, Value::Bytes(text)) if text.is_empty() => continue,
+            (Read::Text, Value::Bytes(bytes)) => Json::from(text(bytes)?),
+            (Read::Time, Value::Bytes(time)) => {
+                let time = jiff::Timestamp::from_second(number(time, 1)?.unwrap_or_default());
+                time.map_or(Json::Null, |time| Json::from(time.to_string()))
+            }
+            (Read::One(fields), Value::Bytes(message)) => decoded(message, fields)?.into(),
+            (Read::Many(fields), Value::Bytes(message)) => {
+                let next = decoded(message, fields)?.into();
+                if let Json::Array(all) = into.entry(*name).or_insert_with(|| Json::Array(Vec::new())) {
+                    all.push(next);
+                }
+                continue;
+            }
+            (Read::Texts, Value::Bytes(entry)) => {
+                let text = |field| text_at(entry, &[field]).map(Option::unwrap_or_default);
+                into.entry(*name).or_insert_with(|| Json::Object(Map::new()))[text(1)?] = Json::from(text(2)?);
+                continue;
+            }
+            (Read::Inline(fields), Value::Bytes(message)) => {
+                decode(message, fields, into)?;
+                continue;
+            }
+            _ => continue,
+        };
+        into.insert((*name).to_owned(), value);
+    }
+    Ok(())
 }
 
 /// The string at a path of field numbers.
@@ -177,17 +242,12 @@ pub(super) fn read_object(body: &[u8]) -> Result<RawObject<'_>, Malformed> {
     Ok(object)
 }
 
-/// The field manager that created an object, from the `managedFields` (17) of its first state; empty if it has none.
-/// `ManagedFieldsEntry`: manager 1, subresource 8.
-pub(super) fn creator(body: &[u8]) -> Result<&str, Malformed> {
-    let metadata = at(open(body)?.raw, &[1])?.unwrap_or_default();
-    for entry in all(metadata, 17) {
-        let entry = entry?;
-        if at(entry, &[8])?.unwrap_or_default().is_empty() {
-            return text(at(entry, &[1])?.unwrap_or_default());
-        }
-    }
-    Ok("")
+/// The field manager that created an object; empty if it has none.
+pub(super) fn creator(body: &[u8]) -> Result<String, Malformed> {
+    const ENTRIES: &[Field] =
+        &[(17, "managedFields", Read::Many(&[(1, "manager", Read::Text), (8, "subresource", Read::Text)]))];
+    let object = decoded(open(body)?.raw, &[(1, "metadata", Read::One(ENTRIES))])?;
+    Ok(json::creator(&Json::Object(object)).to_owned())
 }
 
 /// Reads an `ObjectMeta` into `object`: replaces its content and reuses its allocations.

@@ -12,7 +12,7 @@ use kube::client::Body;
 
 use crate::bounded;
 
-use super::{Connection, Exchange, answer::Answer, clock, credentials::Lease, error::Failure, retry};
+use super::{Connection, Exchange, ReadEvent, answer::Answer, clock, credentials::Lease, error::Failure, retry};
 
 /// The largest buffer to reserve because of a Content-Length header.
 const LARGEST_RESERVE: usize = 16 << 20;
@@ -136,7 +136,7 @@ impl Connection {
             (None, Some((status, _))) => Ok(status.as_u16()),
             (failure, _) => Err(failure.as_deref().unwrap_or_default()),
         };
-        self.progress.exchanged(&Exchange {
+        self.tell(ReadEvent::Exchanged(&Exchange {
             method: record.method.as_str(),
             server: &self.server_url,
             url: &record.url,
@@ -146,7 +146,7 @@ impl Connection {
             request_body: &record.body,
             response_headers: answered.map(|(_, headers)| headers),
             response_body: outcome.ok().flatten(),
-        });
+        }));
     }
 
     /// Sends a request and returns the head and the unread body of the answer. If the server doesn't accept credentials
@@ -159,7 +159,7 @@ impl Connection {
             record.answered = Some((response.status(), response.headers().clone()));
             clock::hear(response.headers());
             for warning in warnings_of(&record.method, &record.url, response.headers()) {
-                self.progress.warned(&warning);
+                self.tell(ReadEvent::Warned(&warning));
             }
             Ok::<_, Failure>(response)
         };

@@ -143,6 +143,14 @@ pub(super) fn next_key<'de, A: MapAccess<'de>, T>(
     access.next_key_seed(Any(WithText(|text: Option<&str>| text.map(of))))
 }
 
+/// The next key that is one of these; others are `None`.
+pub(super) fn next_key_of<'de, A: MapAccess<'de>>(
+    access: &mut A,
+    keys: impl IntoIterator<Item = &'static str>,
+) -> Result<Option<Option<&'static str>>, A::Error> {
+    Ok(next_key(access, |key| keys.into_iter().find(|known| *known == key))?.map(Option::flatten))
+}
+
 /// Skips a value.
 pub(super) fn skip<'de, A: MapAccess<'de>>(access: &mut A) -> Result<(), A::Error> {
     access.next_value::<IgnoredAny>().map(|IgnoredAny| ())

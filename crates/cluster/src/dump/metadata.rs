@@ -3,7 +3,7 @@
 use serde::de::{MapAccess, SeqAccess};
 use serde_json::{Map, Value, json};
 
-use super::any::{Any, Capture, KeyFilter, Scalar, Take, WithText, next_key, skip};
+use super::any::{Any, Capture, KeyFilter, Scalar, Take, WithText, next_key, next_key_of, skip};
 use gc_core::model::{
     Object, Reference, ResourceVersion, Strings, Symbol,
     effects::{Policy, Spared, TRACKING_ID, application_named},
@@ -30,77 +30,58 @@ pub(super) struct Metadata {
 }
 
 /// The keys of `metadata` that are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
-    Namespace,
-    Name,
-    Uid,
-    ResourceVersion,
-    Created,
-    Deleted,
-    Grace,
-    Finalizers,
-    Owners,
-    Labels,
-    Annotations,
-    ManagedFields,
-}
-
-impl Field {
-    pub(super) fn of(key: &str) -> Option<Field> {
-        Some(match key {
-            "namespace" => Field::Namespace,
-            "name" => Field::Name,
-            "uid" => Field::Uid,
-            "resourceVersion" => Field::ResourceVersion,
-            "creationTimestamp" => Field::Created,
-            "deletionTimestamp" => Field::Deleted,
-            "deletionGracePeriodSeconds" => Field::Grace,
-            "finalizers" => Field::Finalizers,
-            "ownerReferences" => Field::Owners,
-            "labels" => Field::Labels,
-            "annotations" => Field::Annotations,
-            "managedFields" => Field::ManagedFields,
-            _ => return None,
-        })
-    }
-}
+pub(super) const KEYS: [&str; 12] = [
+    CREATED,
+    DELETED,
+    "namespace",
+    "name",
+    "uid",
+    "resourceVersion",
+    "deletionGracePeriodSeconds",
+    "finalizers",
+    "ownerReferences",
+    "labels",
+    "annotations",
+    "managedFields",
+];
+pub(super) const CREATED: &str = "creationTimestamp";
+pub(super) const DELETED: &str = "deletionTimestamp";
 
 impl Metadata {
-    /// Reads the value of one of its keys.
+    /// Reads the value of one of its [`KEYS`].
     pub(super) fn read<'de, A: MapAccess<'de>>(
         &mut self,
         strings: &mut Strings,
-        field: Field,
+        key: &'static str,
         access: &mut A,
     ) -> Result<(), A::Error> {
         let object = &mut self.object;
-        match field {
-            Field::Namespace => object.namespace = symbol(strings, access)?,
-            Field::Name => object.name = symbol(strings, access)?,
-            Field::Uid => object.uid = symbol(strings, access)?,
-            Field::ResourceVersion => {
+        match key {
+            "namespace" => object.namespace = symbol(strings, access)?,
+            "name" => object.name = symbol(strings, access)?,
+            "uid" => object.uid = symbol(strings, access)?,
+            "resourceVersion" => {
                 object.resource_version = access.next_value_seed(Any(WithText(|text: Option<&str>| {
                     ResourceVersion::of(strings, text.unwrap_or_default())
                 })))?;
             }
-            Field::Created => object.created = time("creationTimestamp", access, &mut self.bad_times)?.into(),
-            Field::Deleted => object.deleted = time("deletionTimestamp", access, &mut self.bad_times)?.into(),
-            Field::Grace => object.grace = access.next_value_seed(Any(WholeNumber))?.into(),
-            Field::Finalizers => {
+            CREATED => object.created = time(CREATED, access, &mut self.bad_times)?.into(),
+            DELETED => object.deleted = time(DELETED, access, &mut self.bad_times)?.into(),
+            "deletionGracePeriodSeconds" => object.grace = access.next_value_seed(Any(WholeNumber))?.into(),
+            "finalizers" => {
                 let finalizers = access.next_value_seed(Any(Texts(strings)))?;
                 object.finalizers = strings.finalizers(finalizers);
                 self.has_finalizers = true;
             }
-            Field::Owners => {
+            "ownerReferences" => {
                 let owners = access.next_value_seed(Any(References(strings)))?;
                 object.owners = strings.owners(owners);
             }
-            Field::Labels => {
+            "labels" => {
                 let labels = access.next_value_seed(Any(Pairs(strings)))?;
                 object.labels = strings.labels(labels);
             }
-            Field::Annotations => {
+            "annotations" => {
                 let annotations = access.next_value_seed(Capture::of(OF_ANNOTATIONS))?;
                 (object.spared, object.tracked_by) = (Spared::default(), Symbol::EMPTY);
                 for (key, value) in annotations.as_object().into_iter().flatten() {
@@ -112,7 +93,7 @@ impl Metadata {
                 }
                 self.annotations = Some(annotations).filter(|kept| kept.as_object().is_none_or(|map| !map.is_empty()));
             }
-            Field::ManagedFields => self.managed_fields = Some(access.next_value_seed(Capture::of(OF_MANAGED_FIELDS))?),
+            _ => self.managed_fields = Some(access.next_value_seed(Capture::of(OF_MANAGED_FIELDS))?),
         }
         Ok(())
     }
@@ -175,9 +156,9 @@ impl<'de> Take<'de> for MetadataReader<'_> {
 
     fn map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
         let mut metadata = Metadata::default();
-        while let Some(field) = next_key(&mut access, Field::of)? {
-            match field.flatten() {
-                Some(field) => metadata.read(self.0, field, &mut access)?,
+        while let Some(key) = next_key_of(&mut access, KEYS)? {
+            match key {
+                Some(key) => metadata.read(self.0, key, &mut access)?,
                 None => skip(&mut access)?,
             }
         }
@@ -310,8 +291,8 @@ impl<'de> Take<'de> for OneReference<'_> {
         let strings = self.0;
         let mut reference = OneReference(strings).scalar(Scalar::Null);
         let keys = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
-        while let Some(key) = next_key(&mut access, |key| keys.iter().find(|known| **known == key).copied())? {
-            match key.flatten() {
+        while let Some(key) = next_key_of(&mut access, keys)? {
+            match key {
                 Some("apiVersion") => reference.api_version = symbol(strings, &mut access)?,
                 Some("kind") => reference.kind = symbol(strings, &mut access)?,
                 Some("name") => reference.name = symbol(strings, &mut access)?,

@@ -3,13 +3,11 @@
 //! Metrics of Kubernetes' own collector have the same names, labels and buckets here, so existing dashboards and alerts
 //! work. All others begin with `kubectl_gc_sweep_`.
 
-mod health;
 mod queue;
 mod serve;
 
-pub use health::Health;
 pub use queue::{Queue, QueueMetrics};
-pub use serve::{Bound, Listen, ListenError, ServeError, bind};
+pub use serve::{Bound, Health, Listen, ListenError, ServeError, bind};
 
 use std::{
     sync::{Arc, atomic::AtomicU64},
@@ -19,11 +17,11 @@ use std::{
 use prometheus_client::{
     encoding::text,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
-    registry::Registry,
+    registry::{Metric, Registry},
 };
 use strum::IntoStaticStr;
 
-use crate::cluster::{Exchange, Progress};
+use crate::cluster::{ReadEvent, ReadObserver};
 
 use self::queue::Queues;
 
@@ -34,14 +32,22 @@ pub struct Metrics(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     registry: Registry,
-    process: Process,
+    /// `None` if the system doesn't provide it.
+    memory: Option<Gauge>,
     queues: Queues,
-    requests: Requests,
+    requests: Family<[(&'static str, String); 3], Counter>,
+    took: Family<[(&'static str, String); 2], Histogram, fn() -> Histogram>,
     resources_not_synced: Counter,
     objects: Gauge,
     virtual_objects: Gauge,
     resources: Family<[(&'static str, &'static str); 1], Gauge>,
     writes: Family<[(&'static str, &'static str); 2], Counter>,
+}
+
+/// Adds a metric. The library appends the counter suffix and the full stop.
+fn registered<M: Metric + Clone>(all: &mut Registry, name: &str, help: &str, metric: M) -> M {
+    all.register(name, help, metric.clone());
+    metric
 }
 
 /// The kind of a write.
@@ -79,41 +85,47 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// All metrics at zero.
+    /// All metrics at zero; the current time becomes the start time of the process.
     pub fn new() -> Self {
+        /// Buckets from five milliseconds to a minute, as in client-go.
+        fn histogram() -> Histogram {
+            Histogram::new([0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0])
+        }
         let mut registry = Registry::default();
-        let inner = Inner {
-            process: Process::register(&mut registry),
-            queues: Queues::register(&mut registry),
-            requests: Requests::register(&mut registry),
-            resources_not_synced: Counter::default(),
-            objects: Gauge::default(),
-            virtual_objects: Gauge::default(),
-            resources: Family::default(),
-            writes: Family::default(),
-            registry: Registry::default(),
-        };
-        // The library appends the counter suffix and the full stop.
-        let not_synced = "Number of garbage collector resources sync errors";
-        registry.register(
-            "garbagecollector_controller_resources_sync_error",
-            not_synced,
-            inner.resources_not_synced.clone(),
-        );
-        registry.register("kubectl_gc_sweep_objects", "Number of objects in the graph", inner.objects.clone());
-        let absent = "Number of owners that are referenced but have not been observed";
-        registry.register("kubectl_gc_sweep_virtual_objects", absent, inner.virtual_objects.clone());
-        registry.register(
-            "kubectl_gc_sweep_resources",
-            "Number of watched resources, by whether they are synced",
-            inner.resources.clone(),
-        );
-        registry.register(
-            "kubectl_gc_sweep_writes",
-            "Number of writes to objects, by verb and result",
-            inner.writes.clone(),
-        );
-        Metrics(Arc::new(Inner { registry, ..inner }))
+        let all = &mut registry;
+        let help = "Start time of the process since unix epoch in seconds";
+        let started: Gauge<f64, AtomicU64> = registered(all, "process_start_time_seconds", help, Gauge::default());
+        started.set(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64());
+        let (name, help) = ("process_resident_memory_bytes", "Resident memory size in bytes");
+        let memory = resident_memory().map(|_| registered(all, name, help, Gauge::default()));
+        let queues = Queues::register(all);
+        let help = "Number of HTTP requests, partitioned by status code, method, and host";
+        let requests = registered(all, "rest_client_requests", help, Family::default());
+        let (name, help) =
+            ("rest_client_request_duration_seconds", "Request latency in seconds. Broken down by verb, and host");
+        let took = registered(all, name, help, Family::new_with_constructor(histogram as fn() -> Histogram));
+        let (name, help) =
+            ("garbagecollector_controller_resources_sync_error", "Number of garbage collector resources sync errors");
+        let resources_not_synced = registered(all, name, help, Counter::default());
+        let objects = registered(all, "kubectl_gc_sweep_objects", "Number of objects in the graph", Gauge::default());
+        let help = "Number of owners that are referenced but have not been observed";
+        let virtual_objects = registered(all, "kubectl_gc_sweep_virtual_objects", help, Gauge::default());
+        let help = "Number of watched resources, by whether they are synced";
+        let resources = registered(all, "kubectl_gc_sweep_resources", help, Family::default());
+        let help = "Number of writes to objects, by verb and result";
+        let writes = registered(all, "kubectl_gc_sweep_writes", help, Family::default());
+        Metrics(Arc::new(Inner {
+            registry,
+            memory,
+            queues,
+            requests,
+            took,
+            resources_not_synced,
+            objects,
+            virtual_objects,
+            resources,
+            writes,
+        }))
     }
 
     /// The metrics of one queue.
@@ -121,9 +133,16 @@ impl Metrics {
         self.0.queues.of(queue)
     }
 
-    /// The metrics of requests to a server, named as `host:port`.
-    pub fn requests(&self, host: &str) -> RequestMetrics {
-        self.0.requests.to(host)
+    /// Counts requests to a server, named as `host:port`.
+    pub fn requests(&self, host: &str) -> ReadObserver {
+        let (inner, host) = (self.0.clone(), host.to_owned());
+        Arc::new(move |event| {
+            let ReadEvent::Exchanged(exchange) = event else { return };
+            let (host, method) = (|| ("host", host.clone()), || exchange.method.to_owned());
+            let code = exchange.status.map_or_else(|_| "<error>".to_owned(), |status| status.to_string());
+            inner.requests.get_or_create(&[("code", code), ("method", method()), host()]).inc();
+            inner.took.get_or_create(&[("verb", method()), host()]).observe(exchange.took.as_secs_f64());
+        })
     }
 
     /// Counts a discovery that failed or a sync that timed out.
@@ -151,7 +170,9 @@ impl Metrics {
 
     /// All metrics in the OpenMetrics text format.
     pub fn text(&self) -> String {
-        self.0.process.update();
+        if let (Some(memory), Some(bytes)) = (&self.0.memory, resident_memory()) {
+            memory.set(bytes);
+        }
         self.0.queues.update();
         let mut text = String::new();
         // Writing into memory never fails.
@@ -167,84 +188,9 @@ fn gauge_value(count: usize) -> i64 {
 #[cfg(test)]
 mod tests;
 
-#[derive(Debug)]
-pub(super) struct Process {
-    /// `None` if the system doesn't provide it.
-    memory: Option<Gauge>,
-}
-
-impl Process {
-    /// Registers the metrics; the current time becomes the start time.
-    pub(super) fn register(registry: &mut Registry) -> Self {
-        let started: Gauge<f64, AtomicU64> = Gauge::default();
-        started.set(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64());
-        let help = "Start time of the process since unix epoch in seconds";
-        registry.register("process_start_time_seconds", help, started);
-        let memory = resident_memory().map(|_| {
-            let memory = Gauge::default();
-            registry.register("process_resident_memory_bytes", "Resident memory size in bytes", memory.clone());
-            memory
-        });
-        Process { memory }
-    }
-
-    /// Updates the gauges.
-    pub(super) fn update(&self) {
-        if let (Some(memory), Some(bytes)) = (&self.memory, resident_memory()) {
-            memory.set(bytes);
-        }
-    }
-}
-
 /// Resident memory, from Linux' /proc.
 fn resident_memory() -> Option<i64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<i64>().ok()?.checked_mul(1024)
-}
-
-/// Counts requests to one server.
-#[derive(Clone, Debug)]
-pub struct RequestMetrics {
-    host: String,
-    requests: Requests,
-}
-
-type Labels<const N: usize> = [(&'static str, String); N];
-
-#[derive(Clone, Debug)]
-pub(super) struct Requests {
-    total: Family<Labels<3>, Counter>,
-    took: Family<Labels<2>, Histogram, fn() -> Histogram>,
-}
-
-impl Requests {
-    pub(super) fn register(registry: &mut Registry) -> Self {
-        /// Buckets from five milliseconds to a minute, as in client-go.
-        fn histogram() -> Histogram {
-            Histogram::new([0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0])
-        }
-        let requests = Requests { total: Family::default(), took: Family::new_with_constructor(histogram) };
-        let help = "Number of HTTP requests, partitioned by status code, method, and host";
-        registry.register("rest_client_requests", help, requests.total.clone());
-        let help = "Request latency in seconds. Broken down by verb, and host";
-        registry.register("rest_client_request_duration_seconds", help, requests.took.clone());
-        requests
-    }
-
-    pub(super) fn to(&self, host: &str) -> RequestMetrics {
-        RequestMetrics { host: host.to_owned(), requests: self.clone() }
-    }
-}
-
-impl Progress for RequestMetrics {
-    fn exchanged(&self, exchange: &Exchange<'_>) {
-        let host = || ("host", self.host.clone());
-        let code = exchange.status.map_or_else(|_| "<error>".to_owned(), |status| status.to_string());
-        self.requests.total.get_or_create(&[("code", code), ("method", exchange.method.to_owned()), host()]).inc();
-        self.requests
-            .took
-            .get_or_create(&[("verb", exchange.method.to_owned()), host()])
-            .observe(exchange.took.as_secs_f64());
-    }
 }

@@ -18,6 +18,8 @@ use prometheus_client::{
 };
 use strum::IntoStaticStr;
 
+use super::registered;
+
 /// The collector's queues, and its names of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(prefix = "garbage_collector_", serialize_all = "snake_case", const_into_str)]
@@ -96,8 +98,7 @@ impl QueueMetrics {
 #[derive(Debug)]
 pub(super) struct Queues([QueueMetrics; 3]);
 
-type Named<M> = Family<[(&'static str, &'static str); 1], M>;
-type NamedHistogram = Family<[(&'static str, &'static str); 1], Histogram, fn() -> Histogram>;
+type Named<M, C = fn() -> M> = Family<[(&'static str, &'static str); 1], M, C>;
 
 /// Buckets from ten nanoseconds to ten seconds, as in client-go.
 fn histogram() -> Histogram {
@@ -105,25 +106,24 @@ fn histogram() -> Histogram {
 }
 
 impl Queues {
-    pub(super) fn register(registry: &mut Registry) -> Self {
-        let (depth, adds, retries) =
-            (Named::<Gauge>::default(), Named::<Counter>::default(), Named::<Counter>::default());
-        let waited: NamedHistogram = Family::new_with_constructor(histogram);
-        let worked: NamedHistogram = Family::new_with_constructor(histogram);
-        let (unfinished, longest) =
-            (Named::<Gauge<f64, AtomicU64>>::default(), Named::<Gauge<f64, AtomicU64>>::default());
-        registry.register("workqueue_depth", "Current depth of workqueue", depth.clone());
-        registry.register("workqueue_adds", "Total number of adds handled by workqueue", adds.clone());
-        registry.register("workqueue_retries", "Total number of retries handled by workqueue", retries.clone());
+    pub(super) fn register(all: &mut Registry) -> Self {
+        let histograms = || Named::new_with_constructor(histogram as fn() -> Histogram);
+        let depth: Named<Gauge> = registered(all, "workqueue_depth", "Current depth of workqueue", Family::default());
+        let help = "Total number of adds handled by workqueue";
+        let adds: Named<Counter> = registered(all, "workqueue_adds", help, Family::default());
+        let help = "Total number of retries handled by workqueue";
+        let retries: Named<Counter> = registered(all, "workqueue_retries", help, Family::default());
         let help = "How long in seconds an item stays in workqueue before being requested";
-        registry.register("workqueue_queue_duration_seconds", help, waited.clone());
+        let waited = registered(all, "workqueue_queue_duration_seconds", help, histograms());
         let help = "How long in seconds processing an item from workqueue takes";
-        registry.register("workqueue_work_duration_seconds", help, worked.clone());
+        let worked = registered(all, "workqueue_work_duration_seconds", help, histograms());
         let help = "How many seconds the work has taken that is in progress and not yet in work_duration: large values \
             mean that it is stuck";
-        registry.register("workqueue_unfinished_work_seconds", help, unfinished.clone());
+        let unfinished: Named<Gauge<f64, AtomicU64>> =
+            registered(all, "workqueue_unfinished_work_seconds", help, Family::default());
         let help = "How many seconds has the longest running processor for workqueue been running";
-        registry.register("workqueue_longest_running_processor_seconds", help, longest.clone());
+        let longest: Named<Gauge<f64, AtomicU64>> =
+            registered(all, "workqueue_longest_running_processor_seconds", help, Family::default());
         Queues(QUEUES.map(|queue| {
             // Create all queues at once, so that they are exported at zero.
             let name = [("name", queue.into_str())];
@@ -141,12 +141,7 @@ impl Queues {
     }
 
     pub(super) fn of(&self, queue: Queue) -> &QueueMetrics {
-        let Queues([delete, orphan, changes]) = self;
-        match queue {
-            Queue::AttemptToDelete => delete,
-            Queue::AttemptToOrphan => orphan,
-            Queue::GraphChanges => changes,
-        }
+        &self.0[queue as usize]
     }
 
     /// Updates the gauges.

@@ -11,7 +11,7 @@ use tokio::{
 
 use super::*;
 use crate::cluster::{
-    Exchange,
+    Exchange, ReadEvent,
     testing::{json, refuse, serve},
 };
 
@@ -102,7 +102,8 @@ fn requests_are_counted_as_client_go_counts_them() {
     let metrics = Metrics::new();
     let requests = metrics.requests("api.test:6443");
     let took = Duration::from_millis(30);
-    let exchanged = |method, status| requests.exchanged(&exchange(method, "/api/v1/pods?limit=500", status, took));
+    let exchanged =
+        |method, status| requests(ReadEvent::Exchanged(&exchange(method, "/api/v1/pods?limit=500", status, took)));
     exchanged("GET", Ok(200));
     exchanged("GET", Ok(200));
     exchanged("DELETE", Ok(409));
@@ -232,7 +233,7 @@ async fn a_connection_is_counted() {
         _ => json(200, r#"{"kind":"EventList","metadata":{},"items":[]}"#),
     });
     let connection = connection.await;
-    let connection = connection.clone().also_telling(Arc::new(metrics.requests(&connection.endpoint().server)));
+    let connection = connection.clone().also_telling(metrics.requests(&connection.endpoint().server));
     connection.invalid_owner_events().await.unwrap();
     let samples = scraped(&metrics.text());
     let counted = |code: &str| {
@@ -250,7 +251,7 @@ fn every_metric_is_in_the_documentation() {
     let metrics = Metrics::new();
     metrics.set_resources(1, 0);
     metrics.wrote(Write::Delete, Ok(()));
-    metrics.requests("h").exchanged(&exchange("GET", "/", Ok(200), Duration::ZERO));
+    metrics.requests("h")(ReadEvent::Exchanged(&exchange("GET", "/", Ok(200), Duration::ZERO)));
     let text = metrics.text();
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
     let documented: BTreeSet<String> =

@@ -6,7 +6,7 @@ mod take_back;
 #[cfg(test)]
 mod tests;
 
-use http::{Method, StatusCode};
+use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::cluster::{Connection, Failure, path::ObjectPath};
@@ -18,7 +18,7 @@ use gc_core::{
 
 use super::{
     Deletion,
-    request::{delete_options, send_with_retry},
+    request::{Write, delete_options, send_with_retry},
     restore::is_copy_of,
     update::{Change, Step, UpdateError, Updater, get, is_terminating, uid},
 };
@@ -162,7 +162,7 @@ pub enum LetGo {
 pub async fn go_on(connection: &Connection, stored: &StoredHold) -> Result<LetGo, HoldFailure> {
     let step = |object: &Value| match held(object) {
         Some(Held::Waits) if is_terminating(object) => {
-            Ok(Step::Write(Change::Finalizers(finalizers_without(object, &OURS)), LetGo::Now))
+            Ok(Step::Write(Change::finalizers(finalizers_without(object, &OURS)), LetGo::Now))
         }
         // A try whose answer was lost.
         None if is_terminating(object) => Ok(Step::Done(LetGo::Before)),
@@ -249,7 +249,7 @@ async fn delete_held(connection: &Connection, record: &HoldRecord, grace: Option
             (None, false) => {
                 let mut wanted = finalizers_without(object, &[UNCANCELLED]);
                 wanted.extend([json!(HOLD), json!(UNCANCELLED)]);
-                Ok(Step::Write(Change::Finalizers(wanted), false))
+                Ok(Step::Write(Change::finalizers(wanted), false))
             }
         };
         if updater.update(None, step).await.map_err(|error| HoldFailure::of("it", error))? {
@@ -265,7 +265,7 @@ async fn delete_held(connection: &Connection, record: &HoldRecord, grace: Option
         let version = there["metadata"]["resourceVersion"].as_str();
         let deletion = Deletion { grace, ..Deletion::by(Propagation::Background) };
         let options = delete_options(&deletion, &about.identity.uid, version);
-        match send_with_retry(connection, &Method::DELETE, &path, Some(&options)).await {
+        match send_with_retry(connection, &path, Write::delete(&options)).await {
             // The next look sees it Terminating.
             Ok(_) => {}
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {}
@@ -284,7 +284,7 @@ async fn undo(connection: &Connection, record: &HoldRecord) -> bool {
     let step = |object: &Value| match (held(object), is_terminating(object)) {
         (None, _) => Ok(Step::Done(())),
         (Some(_), true) => Err(HoldFailure::Terminating),
-        (Some(_), false) => Ok(Step::Write(Change::Finalizers(finalizers_without(object, &OURS)), ())),
+        (Some(_), false) => Ok(Step::Write(Change::finalizers(finalizers_without(object, &OURS)), ())),
     };
     updater(connection, record).update(None, step).await.is_ok()
 }

@@ -1,13 +1,13 @@
 //! The Secrets that store held objects.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use http::{Method, StatusCode};
+use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
     act::{
         Deletion,
-        request::{JSON, MERGE_PATCH, delete_options, once, send_with_retry, send_with_retry_as},
+        request::{MERGE_PATCH, Write, delete_options, once, send_with_retry},
         update::{get, read, uid},
     },
     cluster::{
@@ -86,7 +86,7 @@ impl StoredHold {
         fits(&record)?;
         let url = secrets(Some(namespace));
         let doing = || format!("creating Secret/{} -n {namespace}", secret_name(&record.about.identity.uid));
-        let failure = match once(connection, &Method::POST, url.as_str(), Some(&record.secret(namespace))).await {
+        let failure = match once(connection, url.as_str(), &Write::post(&record.secret(namespace))).await {
             Ok(answer) => {
                 let secret = read(&answer).map_err(|failure| HoldFailure::failed(doing(), &failure))?;
                 return Self::of(&secret).map_err(|malformed| invalid(doing(), &malformed));
@@ -120,8 +120,7 @@ impl StoredHold {
                 "metadata": {"uid": self.uid, "resourceVersion": self.version},
                 "stringData": self.record.string_data(),
             });
-            let sent =
-                send_with_retry_as(connection, &Method::PATCH, &self.path(), Some((MERGE_PATCH, &body)), JSON).await;
+            let sent = send_with_retry(connection, &self.path(), Write::patch(MERGE_PATCH, &body)).await;
             let undone = match sent {
                 Ok(answer) => {
                     let secret = read(&answer).map_err(|failure| failed(&failure))?;
@@ -154,7 +153,7 @@ impl StoredHold {
     pub(super) async fn remove(&self, connection: &Connection) -> Result<(), HoldFailure> {
         let options = delete_options(&Deletion::by(Propagation::Background), &self.uid, None);
         let path = self.path();
-        match send_with_retry(connection, &Method::DELETE, &path, Some(&options)).await {
+        match send_with_retry(connection, &path, Write::delete(&options)).await {
             Ok(_) => Ok(()),
             Err(undone) if undone.failure.proves_absence(&path) => Ok(()),
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => Ok(()),
@@ -181,7 +180,7 @@ pub async fn list_holds(
     namespace: Option<&str>,
 ) -> Result<(Vec<StoredHold>, Vec<Malformed>), Failure> {
     let url = format!("{}?labelSelector={}", secrets(namespace), path::encoded(LABEL));
-    let answer = connection.get(&url, JSON).await?;
+    let answer = connection.get(&url, "application/json").await?;
     let list: Value = serde_json::from_slice(&answer.body).map_err(|error| Failure::Malformed(error.to_string()))?;
     let items = list["items"].as_array().ok_or_else(|| Failure::Malformed("not a list".to_owned()))?;
     let (mut stored, mut malformed) = (Vec::new(), Vec::new());

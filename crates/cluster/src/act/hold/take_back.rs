@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use http::{Method, StatusCode};
+use http::StatusCode;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use crate::{
     act::{
         Deletion,
-        request::{delete_options, once, send_with_retry},
+        request::{Write, delete_options, once, send_with_retry},
         restore::{manager, put_status},
         update::{Change, Step, UpdateError, Updater, get, is_terminating, read, references, uid},
     },
@@ -98,6 +98,13 @@ impl<'c> TakeBack<'c> {
         Ok(self.there().await?.filter(|there| uid(there) == self.old_uid()))
     }
 
+    /// What is in the place of a dependent; none if nothing is.
+    async fn find(&self, dependent: &HeldDependent) -> Result<Option<Value>, HoldFailure> {
+        let found = get(self.connection, &path_of(&dependent.path, &dependent.identity)).await;
+        let reading = || format!("reading {}", dependent.identity.short_name());
+        found.map_err(|failure| HoldFailure::failed(reading(), &failure))
+    }
+
     /// Finds out how far the hold is, and stops it from going on.
     ///
     /// # Errors
@@ -111,10 +118,10 @@ impl<'c> TakeBack<'c> {
                 (false, None) => return self.end(Begun::NotDeleted).await,
                 // Its holder was interrupted before the DELETE, or has yet to send it: that names this version.
                 (false, Some(_)) => {
-                    self.write(there.clone(), Change::Finalizers(wanted(&OURS))).await?;
+                    self.write(there.clone(), Change::finalizers(wanted(&OURS))).await?;
                 }
                 (true, Some(Held::Waits)) => {
-                    self.write(there.clone(), Change::Finalizers(wanted(&[UNCANCELLED]))).await?;
+                    self.write(there.clone(), Change::finalizers(wanted(&[UNCANCELLED]))).await?;
                 }
                 (true, Some(Held::BeingTakenBack)) => {
                     if self.stored.record.about.stage == Stage::Held {
@@ -151,9 +158,8 @@ impl<'c> TakeBack<'c> {
 
     async fn any_guarded(&self) -> Result<bool, HoldFailure> {
         for dependent in &self.stored.record.about.dependents {
-            let found = get(self.connection, &path_of(&dependent.path, &dependent.identity)).await;
-            let found = found.map_err(|failure| HoldFailure::failed(reading(dependent), &failure))?;
-            if found.is_some_and(|found| is_guarded(references(&found), &dependent.identity.uid)) {
+            if self.find(dependent).await?.is_some_and(|found| is_guarded(references(&found), &dependent.identity.uid))
+            {
                 return Ok(true);
             }
         }
@@ -184,7 +190,7 @@ impl<'c> TakeBack<'c> {
             let step = |object: &Value| {
                 let live = references(object);
                 Ok(match dependent.guarded(live, owner) {
-                    Some(wanted) if wanted != live => Step::Write(Change::References(wanted), ()),
+                    Some(wanted) if wanted != live => Step::Write(Change::references(wanted), ()),
                     _ => Step::Done(()),
                 })
             };
@@ -222,7 +228,7 @@ impl<'c> TakeBack<'c> {
         }
         let options = delete_options(&Deletion::by(Propagation::Orphan), self.old_uid(), None);
         let path = self.path();
-        match send_with_retry(self.connection, &Method::DELETE, &path, Some(&options)).await {
+        match send_with_retry(self.connection, &path, Write::delete(&options)).await {
             Ok(_) => {}
             Err(undone) if undone.failure.proves_absence(&path) => {}
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {}
@@ -232,7 +238,7 @@ impl<'c> TakeBack<'c> {
         let step = |object: &Value| {
             let wanted = finalizers_without(object, &[HOLD]);
             let is_done = wanted.len() == finalizers(object).len();
-            Ok(if is_done { Step::Done(()) } else { Step::Write(Change::Finalizers(wanted), ()) })
+            Ok(if is_done { Step::Done(()) } else { Step::Write(Change::finalizers(wanted), ()) })
         };
         if_there("it", self.updater(self.path(), self.old_uid()).update(None, step).await)?;
         self.await_end().await
@@ -275,7 +281,7 @@ impl<'c> TakeBack<'c> {
                 return Err(HoldFailure::Replaced(format!("its uid is {}", uid(&there))));
             }
             tried += 1;
-            let failure = match once(self.connection, &Method::POST, url.as_str(), Some(&anew.body)).await {
+            let failure = match once(self.connection, url.as_str(), &Write::post(&anew.body)).await {
                 Ok(answer) => match read(&answer) {
                     Ok(there) if record.is_again(&there) => break there,
                     Ok(_) => Failure::Malformed("not the object that was created".to_owned()),
@@ -333,7 +339,7 @@ impl<'c> TakeBack<'c> {
                         Some(_) if dependent.adopted && original(live, &new).is_none() && Instant::now() < until => {
                             Err(HoldFailure::Waited("its controller has not claimed it"))
                         }
-                        Some(wanted) => Ok(Step::Write(Change::References(wanted), ())),
+                        Some(wanted) => Ok(Step::Write(Change::references(wanted), ())),
                     }
                 };
                 match updater.update(None, step).await {
@@ -385,8 +391,7 @@ impl<'c> TakeBack<'c> {
         let begun = Instant::now();
         let mut pods = 0;
         for dependent in record.about.dependents.iter().filter(|dependent| dependent.adopted) {
-            let found = get(self.connection, &path_of(&dependent.path, &dependent.identity)).await;
-            let found = found.map_err(|failure| HoldFailure::failed(reading(dependent), &failure))?;
+            let found = self.find(dependent).await?;
             pods += i64::from(found.is_some_and(|found| uid(&found) == dependent.identity.uid));
         }
         loop {
@@ -429,8 +434,4 @@ fn if_there(doing: &str, updated: Result<(), UpdateError<HoldFailure>>) -> Resul
         Ok(()) | Err(UpdateError::Gone) => Ok(()),
         Err(error) => Err(HoldFailure::of(doing, error)),
     }
-}
-
-fn reading(dependent: &HeldDependent) -> String {
-    format!("reading {}", dependent.identity.short_name())
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use http::{Method, StatusCode};
+use http::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::{
     act::{
-        request::once,
+        request::{Write, once},
         update::{self, Change, Step, UpdateError, Updater, is_terminating},
     },
     cluster::{
@@ -183,7 +183,7 @@ impl Run<'_> {
                     metadata.insert("ownerReferences".to_owned(), Value::from(references.written.as_slice()));
                 }
             }
-            let failure = match once(self.connection, &Method::POST, url, Some(&body)).await {
+            let failure = match once(self.connection, url, &Write::post(&body)).await {
                 Ok(answer) => return Ok((update::read(&answer).and_then(|there| is_it(&it.body, there)), references)),
                 Err(failure) => failure,
             };

@@ -141,6 +141,13 @@ impl Run<'_> {
         self.states[item].as_ref()?.uid.as_deref()
     }
 
+    /// Records what an object lacks.
+    fn lacks(&mut self, item: ItemId, why: String) {
+        if let Some(state) = &mut self.states[item] {
+            state.unfinished.push(why);
+        }
+    }
+
     /// The resource with this apiVersion and kind, if it is served.
     fn resource(&self, api_version: &str, kind: &str) -> Option<&Resource> {
         match self.resources.map(api_version, kind) {

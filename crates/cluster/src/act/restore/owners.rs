@@ -223,7 +223,7 @@ impl Run<'_> {
             if current.iter().any(|reference| reference["uid"] == written["uid"]) {
                 return Ok(Step::Done(()));
             }
-            Ok(Step::Write(Change::References(self.in_order(item, index, &written, current.to_vec())), ()))
+            Ok(Step::Write(Change::references(self.in_order(item, index, &written, current.to_vec())), ()))
         };
         let updated = updater.update(None, step).await;
         updated.map_err(|error| error.failure().map_or_else(gone, |failure| failure.in_full()))

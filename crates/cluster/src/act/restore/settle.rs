@@ -65,9 +65,8 @@ impl Run<'_> {
         });
         let until = Instant::now() + BOUND_WITHIN;
         for claim in claims {
-            let unbound = self.is_unbound(claim, until).await;
-            if let (Some(why), Some(state)) = (unbound, &mut self.states[claim]) {
-                state.unfinished.push(why);
+            if let Some(why) = self.is_unbound(claim, until).await {
+                self.lacks(claim, why);
             }
         }
     }
@@ -167,10 +166,8 @@ impl Run<'_> {
         }
         let until = Instant::now() + SERVED_WITHIN;
         for definition in &definitions {
-            if let Err(why) = self.await_established(*definition, until).await
-                && let Some(state) = &mut self.states[*definition]
-            {
-                state.unfinished.push(why);
+            if let Err(why) = self.await_established(*definition, until).await {
+                self.lacks(*definition, why);
             }
         }
         loop {
@@ -190,9 +187,7 @@ impl Run<'_> {
     /// Discovery failed: records these CRDs as unfinished, and why objects of their kinds will fail.
     fn not_discovered(&mut self, definitions: &[ItemId], why: &str) {
         for definition in definitions {
-            if let Some(state) = &mut self.states[*definition] {
-                state.unfinished.push(format!("it is not known whether its kind is served: {why}; run this again"));
-            }
+            self.lacks(*definition, format!("it is not known whether its kind is served: {why}; run this again"));
         }
         self.undiscovered = Some(why.to_owned());
     }

@@ -1,14 +1,14 @@
 //! Sends what the collector's rules ask for to the API server. Every write names uid and resourceVersion, so that it
 //! fails if the object has changed since the decision.
 
-use http::{Method, StatusCode};
+use http::StatusCode;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::{Value, json};
 
 use crate::{
     act::{
         delete::Deletion,
-        request::{JSON, MERGE_PATCH, delete_options, document, read_named_deleted, send_with_retry_as},
+        request::{MERGE_PATCH, Write, delete_options, document, read_named_deleted, send_with_retry},
         update::metadata_patch,
     },
     cluster::{Answer as Received, Failure as Trouble, METADATA, path::ObjectPath},
@@ -89,14 +89,6 @@ impl WorkItem {
     fn version(&self, number: u32) -> Option<&str> {
         self.versions.get(number as usize).map(String::as_str)
     }
-}
-
-/// One write to an item, with its body.
-pub(super) enum Write<'a> {
-    /// DeleteOptions.
-    Delete(&'a Value),
-    /// A merge patch.
-    Patch(&'a Value),
 }
 
 /// The result of a write.
@@ -243,7 +235,7 @@ impl Shared {
             let number = options.version.unwrap_or(worked.versions.len().saturating_sub(1) as u32);
             let version = worked.version(number).filter(|version| !version.is_empty());
             let body = delete_options(&Deletion::by(propagation), &uid, version);
-            match self.send(worked, &path, Write::Delete(&body), What::Deleted(propagation), reason).await {
+            match self.send(worked, &path, Write::delete(&body), What::Deleted(propagation), reason).await {
                 // The item's new state arrives as an event: the rules don't use this answer.
                 Sent::Done => return Answer::Deleted(DeleteAnswer::Removed),
                 Sent::Conflict => {
@@ -315,7 +307,8 @@ impl Shared {
             Patch::SetOwners { .. } | Patch::MergeOwners(_) => What::Unblocked,
             Patch::RemoveFinalizer { .. } => What::Finalized,
         };
-        match self.send(worked, &path, Write::Patch(&body), what, reason).await {
+        let write = Write::patch(MERGE_PATCH, &body).answered_in(METADATA);
+        match self.send(worked, &path, write, what, reason).await {
             Sent::Done => {
                 worked.item = Some(after.clone());
                 Answer::Patched(PatchAnswer::Updated(after))
@@ -329,7 +322,6 @@ impl Shared {
     /// conflict from the one that is there.
     pub(super) async fn free(&self, dependent: NodeId, patch: &Patch, reason: &Reason) -> Answer<'static> {
         let Some(mut worked) = WorkItem::new(&self.lock(), dependent) else { return Answer::NotFound };
-        worked.distrusts = false;
         for _ in 0..VERSIONED_TRIES {
             let coordinates = worked.coordinates;
             let answer = match self.item(&mut worked, &coordinates).await {
@@ -359,12 +351,8 @@ impl Shared {
         what: What,
         reason: &Reason,
     ) -> Sent {
-        let (method, body, accept) = match write {
-            Write::Delete(options) => (Method::DELETE, (JSON, options), JSON),
-            Write::Patch(merged) => (Method::PATCH, (MERGE_PATCH, merged), METADATA),
-        };
-        let is_patch = method == Method::PATCH;
-        match send_with_retry_as(&self.connection, &method, path, Some(body), accept).await {
+        let is_patch = write.is_patch();
+        match send_with_retry(&self.connection, path, write).await {
             Ok(answer) => {
                 let done = if is_patch { self.is_patched(worked, &answer) } else { self.is_deleted(worked, &answer) };
                 if let Err(failure) = done {
@@ -487,7 +475,7 @@ impl Shared {
             return None;
         }
         let body = delete_options(&Deletion::by(Propagation::Background), &uid, None);
-        match self.send(worked, path, Write::Delete(&body), What::Finalized, reason).await {
+        match self.send(worked, path, Write::delete(&body), What::Finalized, reason).await {
             Sent::Done => Some(Answer::Patched(PatchAnswer::Removed)),
             Sent::Conflict => Some(Answer::Patched(PatchAnswer::Conflict)),
             // Admission or RBAC may refuse a DELETE, but allow the PATCH that the collector sends.

@@ -11,6 +11,10 @@ pub enum QueueName {
     ToOrphan,
 }
 
+impl QueueName {
+    pub(super) const ALL: [QueueName; 2] = [QueueName::ToDelete, QueueName::ToOrphan];
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompletedWrite {
     pub object: Identity,

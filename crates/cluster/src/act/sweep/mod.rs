@@ -35,7 +35,7 @@ use gc_core::{
         live::{Complaint, KindId, Live},
     },
     graph::NodeId,
-    model::{Gap, Identity, RawObject, Resource, Resources, Symbol},
+    model::{Gap, Identity, Resource, Resources, Symbol},
 };
 
 use self::state::{ItemFailure, Shared, Unseen};
@@ -77,7 +77,7 @@ impl Sweeper {
         let shared = Arc::new(Shared::new(connection, settings, observer));
         let mut tasks = vec![tokio::spawn(work::timer(shared.clone()))];
         for number in 0..shared.settings.workers.max(1) {
-            for queue in [QueueName::ToDelete, QueueName::ToOrphan] {
+            for queue in QueueName::ALL {
                 tasks.push(tokio::spawn(work::worker(shared.clone(), queue, number)));
             }
         }
@@ -150,11 +150,6 @@ impl Sweeper {
     pub fn known(&self) -> (usize, usize) {
         let state = self.shared.lock();
         (state.live.objects(), state.live.only_named())
-    }
-
-    /// Reports an object to the graph.
-    pub fn see(&self, kind: KindId, object: &RawObject<'_>) {
-        self.tell(|live| live.see(kind, object));
     }
 
     /// Starts the workers, with everything that a sweep may have to examine queued.

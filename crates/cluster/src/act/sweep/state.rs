@@ -16,7 +16,7 @@ use crate::cluster::{
 };
 use gc_core::{
     collector::{
-        GraphView as _, Identity as Coordinates,
+        GraphView as _, Identity as Coordinates, Queue,
         live::{KindId, Limit, Live},
     },
     graph::{Address, NodeId, map},
@@ -103,10 +103,8 @@ pub(super) struct State {
     listed: FxHashMap<KindId, Option<Instant>>,
     /// Since when owners wait, or have waited, for lists that show all of their dependents.
     awaiting_lists: FxHashMap<NodeId, Instant>,
-    /// Failed items of `to_delete`.
-    pub backoff: Backoff,
-    /// Failed items of `to_orphan`.
-    pub orphan_backoff: Backoff,
+    /// Failed items, by their queue.
+    backoffs: [Backoff; 2],
     /// The last failure of each item that has not succeeded since.
     pub failing: FxHashMap<NodeId, ItemFailure>,
     /// Whether workers may begin.
@@ -162,8 +160,7 @@ impl State {
     /// Tries everything again at once that has failed: something is known now that was not.
     pub(super) fn hasten(&mut self) {
         let now = Instant::now();
-        self.backoff.hasten(now);
-        self.orphan_backoff.hasten(now);
+        self.backoffs.iter_mut().for_each(|backoff| backoff.hasten(now));
     }
 
     /// Whether all dependents of an owner are known that it had when it asked for them ([`State::await_lists`]): a list
@@ -198,14 +195,11 @@ impl State {
     /// Schedules the items that the graph wants retried, and queues those that are due.
     fn catch_up(&mut self, now: Instant) {
         for node in std::mem::take(&mut self.live.to_retry) {
-            self.backoff.failed(node, now);
+            self.backoff(QueueName::ToDelete).failed(node, now);
         }
-        for node in self.backoff.take_due(now) {
-            self.live.queue(node);
-        }
-        for node in self.orphan_backoff.take_due(now) {
-            self.live.queue_orphaning(node);
-        }
+        let [to_delete, to_orphan] = self.backoffs.each_mut().map(|backoff| backoff.take_due(now));
+        to_delete.into_iter().for_each(|node| self.live.queue(node));
+        to_orphan.into_iter().for_each(|node| self.live.queue_orphaning(node));
         for node in std::mem::take(&mut self.live.fresh) {
             self.queued.entry(node).or_insert(now);
         }
@@ -213,16 +207,24 @@ impl State {
 
     /// Takes the next item of a queue, and returns how long it has waited.
     pub(super) fn take(&mut self, queue: QueueName) -> Option<(NodeId, Duration)> {
-        let node = match queue {
-            QueueName::ToDelete => self.live.to_delete.take(),
-            QueueName::ToOrphan => self.live.to_orphan.take(),
-        }?;
+        let node = self.queue(queue).take()?;
         Some((node, self.queued.remove(&node).map_or(Duration::ZERO, |since| since.elapsed())))
     }
 
+    pub(super) fn queue(&mut self, queue: QueueName) -> &mut Queue<NodeId> {
+        match queue {
+            QueueName::ToDelete => &mut self.live.to_delete,
+            QueueName::ToOrphan => &mut self.live.to_orphan,
+        }
+    }
+
+    pub(super) fn backoff(&mut self, queue: QueueName) -> &mut Backoff {
+        &mut self.backoffs[queue as usize]
+    }
+
     /// When the next item is due.
-    fn next_due(&self) -> Option<Instant> {
-        [self.backoff.next(), self.orphan_backoff.next()].into_iter().flatten().min()
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.backoffs.iter().filter_map(Backoff::next).min()
     }
 
     /// Drops removed nodes from memory, if there are enough of them.
@@ -233,8 +235,7 @@ impl State {
         let numbers = self.live.compact();
         // The queues are empty, or compacting would not be worth it.
         self.queued.clear();
-        self.backoff.renumber(&numbers);
-        self.orphan_backoff.renumber(&numbers);
+        self.backoffs.iter_mut().for_each(|backoff| backoff.renumber(&numbers));
         let waiting = std::mem::take(&mut self.awaiting_lists);
         self.awaiting_lists =
             waiting.into_iter().filter_map(|(node, since)| Some((*numbers.get(&node)?, since))).collect();
@@ -276,23 +277,20 @@ impl Shared {
         let now = Instant::now();
         state.catch_up(now);
         state.compact();
-        let depths = [state.live.to_delete.len(), state.live.to_orphan.len()];
-        let added = [state.live.to_delete.added(), state.live.to_orphan.added()];
-        let new = [added[0] - state.told_added[0], added[1] - state.told_added[1]];
-        state.told_added = added;
+        let queued = QueueName::ALL.map(|queue| {
+            let (depth, added) = (state.queue(queue).len(), state.queue(queue).added());
+            let before = std::mem::replace(&mut state.told_added[queue as usize], added);
+            (queue, added - before, depth)
+        });
         let due = state.next_due();
         drop(state);
-        for (work, depth) in self.work.iter().zip(depths) {
-            if depth > 0 {
-                work.notify_waiters();
-            }
+        for (queue, _, _) in queued.iter().filter(|(.., depth)| *depth > 0) {
+            self.work(*queue).notify_waiters();
         }
         if due.is_some_and(|due| before.is_none_or(|before| due < before)) {
             self.timer.notify_one();
         }
-        for (queue, (added, depth)) in
-            [QueueName::ToDelete, QueueName::ToOrphan].into_iter().zip(new.into_iter().zip(depths))
-        {
+        for (queue, added, depth) in queued {
             (self.observer)(SweepEvent::Queued { queue, added, depth });
         }
         outcome
@@ -305,7 +303,7 @@ impl Shared {
             Failed {
                 object: state.named(&worked.coordinates()),
                 why,
-                times: state.backoff.failures(node).max(state.orphan_backoff.failures(node)),
+                times: state.backoffs.iter().map(|backoff| backoff.failures(node)).max().unwrap_or(0),
                 retried,
             }
         });
@@ -321,11 +319,7 @@ impl Shared {
 
     /// Signals that a queue may have items, or that workers are to end.
     pub(super) fn work(&self, queue: QueueName) -> &Notify {
-        let [to_delete, to_orphan] = &self.work;
-        match queue {
-            QueueName::ToDelete => to_delete,
-            QueueName::ToOrphan => to_orphan,
-        }
+        &self.work[queue as usize]
     }
 }
 

@@ -15,7 +15,7 @@ use super::*;
 use crate::cluster::testing::{RecordedRequest, Say, absent, json as say, mix_ups, pods, refuse, removed, serve};
 use gc_core::{
     collector::live::Limit,
-    model::{RawReference, Resource},
+    model::{RawObject, RawReference, Resource},
 };
 
 /// How long to wait for further writes: a sweeper's pauses double from five milliseconds on.
@@ -161,7 +161,7 @@ impl Scene {
 
 /// Reports an object to a sweeper as the API server writes it.
 fn see(sweeper: &Sweeper, kind: KindId, object: &Value) {
-    sweeper.see(kind, &raw(object));
+    sweeper.tell(|live| live.see(kind, &raw(object)));
 }
 
 fn raw(object: &Value) -> RawObject<'static> {

@@ -36,10 +36,7 @@ pub(super) async fn worker(shared: Arc<Shared>, queue: QueueName, number: usize)
 /// Queues items again when they are due.
 pub(super) async fn timer(shared: Arc<Shared>) {
     loop {
-        let (due, stopped) = shared.change(|state| {
-            let due = [state.backoff.next(), state.orphan_backoff.next()].into_iter().flatten().min();
-            (due, state.stopped)
-        });
+        let (due, stopped) = shared.change(|state| (state.next_due(), state.stopped));
         if stopped {
             return;
         }
@@ -150,21 +147,14 @@ fn finished(shared: &Shared, queue: QueueName, node: NodeId, mut worked: WorkIte
         shared.failed(node, &worked, why, again);
     }
     shared.change(|state| {
-        let backoff = match queue {
-            QueueName::ToDelete => &mut state.backoff,
-            QueueName::ToOrphan => &mut state.orphan_backoff,
-        };
         if again {
-            backoff.failed(node, Instant::now());
+            state.backoff(queue).failed(node, Instant::now());
         } else {
-            backoff.forget(node);
+            state.backoff(queue).forget(node);
             state.failing.remove(&node);
             state.moved = Some(Instant::now());
         }
-        match queue {
-            QueueName::ToDelete => state.live.to_delete.done(node),
-            QueueName::ToOrphan => state.live.to_orphan.done(node),
-        }
+        state.queue(queue).done(node);
     });
     if again {
         (shared.observer)(SweepEvent::Retried(queue));

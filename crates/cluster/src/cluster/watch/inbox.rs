@@ -4,10 +4,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
-use tokio::sync::{
-    Notify,
-    mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-};
+use tokio::sync::{Notify, mpsc::UnboundedSender};
 
 use gc_core::model::{ObjectEvent, ResourceId};
 
@@ -27,13 +24,6 @@ pub struct WatchUpdates {
     pub polled: Vec<(ResourceId, String)>,
 }
 
-impl WatchUpdates {
-    /// Whether there is nothing new.
-    pub fn is_empty(&self) -> bool {
-        self.seen.is_empty() && self.lost.is_empty() && self.polled.is_empty()
-    }
-}
-
 /// A watch that missed changes and new objects of this resource. Important objects have to be requested one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostWatch {
@@ -50,21 +40,21 @@ pub struct LostWatch {
 /// nothing is taken: a user may think about a question for a long time.
 #[derive(Default)]
 pub(super) struct Inbox {
-    waiting: Mutex<Waiting>,
-    arrived: Notify,
+    pub(super) waiting: Mutex<Waiting>,
+    pub(super) arrived: Notify,
 }
 
 #[derive(Default)]
-struct Waiting {
+pub(super) struct Waiting {
     /// Also receives every single event.
-    listener: Option<UnboundedSender<(ResourceId, WatchEvent)>>,
-    news: WatchUpdates,
+    pub(super) listener: Option<UnboundedSender<(ResourceId, WatchEvent)>>,
+    pub(super) news: WatchUpdates,
     /// The watches that have begun, or failed to.
-    begun: FxHashSet<WatchedList>,
+    pub(super) begun: FxHashSet<WatchedList>,
     /// What no watch covers at present: that it fails, or the last list that was read instead.
-    uncovered: FxHashMap<WatchedList, WatchEvent>,
+    pub(super) uncovered: FxHashMap<WatchedList, WatchEvent>,
     /// The index of an object's event in `news.seen`, by resource and uid.
-    places: FxHashMap<(ResourceId, String), usize>,
+    pub(super) places: FxHashMap<(ResourceId, String), usize>,
 }
 
 impl Waiting {
@@ -109,30 +99,9 @@ impl Inbox {
         self.arrived.notify_one();
     }
 
-    /// Also sends every event from now on to the returned receiver, after those that were not taken yet.
-    pub(super) fn tap(&self) -> UnboundedReceiver<(ResourceId, WatchEvent)> {
-        let (sender, receiver) = unbounded_channel();
-        let mut waiting = self.waiting.lock();
-        let seen = waiting
-            .news
-            .seen
-            .iter()
-            .map(|one| (one.resource, WatchEvent::Seen { object: Box::new(one.object.clone()), gone: one.gone }));
-        let uncovered = waiting.uncovered.iter().map(|((resource, _), event)| (*resource, event.clone()));
-        // The receiver still exists.
-        seen.chain(uncovered).for_each(|event| drop(sender.send(event)));
-        waiting.listener = Some(sender);
-        receiver
-    }
-
     /// Records that a watch has begun, or failed to.
     pub(super) fn begun(&self, list: &WatchedList) {
         self.waiting.lock().begun.insert(list.clone());
-    }
-
-    /// How many watches have begun, or failed to.
-    pub(super) fn how_many_begun(&self) -> usize {
-        self.waiting.lock().begun.len()
     }
 
     /// Whether everything is known up to this time, apart from what is lost.
@@ -150,23 +119,6 @@ impl Inbox {
         let mut waiting = self.waiting.lock();
         waiting.places.clear();
         std::mem::take(&mut waiting.news)
-    }
-
-    /// Takes the object events, but not the lost watches.
-    pub(super) fn take_seen(&self) -> Vec<ObjectEvent> {
-        let mut waiting = self.waiting.lock();
-        waiting.places.clear();
-        std::mem::take(&mut waiting.news.seen)
-    }
-
-    /// The lost watches that were not taken.
-    pub(super) fn lost(&self) -> Vec<LostWatch> {
-        self.waiting.lock().news.lost.clone()
-    }
-
-    /// Waits for something that arrived after the last wait. It may already have been taken.
-    pub(super) async fn arrived(&self) {
-        self.arrived.notified().await;
     }
 }
 

@@ -261,7 +261,7 @@ impl WatchTask {
         let mut place = Place::take(&self.places.lists).await;
         let begun = Instant::now();
         let read = async {
-            let path = self.path.clone();
+            let path = self.position.path.clone();
             let mut pages = Pages::of(&path, "", METADATA_LIST);
             let mut objects = Vec::new();
             loop {

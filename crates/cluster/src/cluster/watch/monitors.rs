@@ -21,6 +21,7 @@ use gc_core::model::{Gap, Resource, Resources};
 
 use super::{
     WatchEvent,
+    position::Position,
     task::{MonitorId, Numbered, Places, Sink, WatchTask, places},
 };
 
@@ -95,8 +96,8 @@ impl Monitors {
         let number = self.begun;
         let sink = Sink::Channel { sender: self.sender.clone(), monitor, number };
         let path = path::of_resource(resource, self.namespace.as_deref());
-        let (connection, places) = (self.connection.clone(), self.places.clone());
-        let task = WatchTask::new(connection, places, sink, path, String::new(), number);
+        let position = Position::new(self.connection.clone(), path, String::new(), number);
+        let task = WatchTask::new(position, self.places.clone(), sink);
         let task = tokio::spawn(task.run_anew(self.or_lists)).abort_handle();
         self.running.insert(monitor, Running { resource: resource.clone(), number, task });
     }

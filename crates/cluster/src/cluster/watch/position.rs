@@ -30,8 +30,8 @@ pub(super) const ENDS_AT_ONCE: &str = "the watch ends as soon as it begins";
 
 /// How far the changes of a resource are known, and how to request the next ones.
 pub(super) struct Position {
-    connection: Connection,
-    path: String,
+    pub(super) connection: Connection,
+    pub(super) path: String,
     /// All changes up to this resourceVersion are known.
     pub(super) version: String,
     /// Differs from that of the other watches, to spread their ends and retries.

@@ -14,7 +14,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::cluster::{Connection, error::Failure, pages::Pages, request::METADATA_LIST, retry};
+use crate::cluster::{error::Failure, pages::Pages, request::METADATA_LIST, retry};
 use gc_core::model::RawObject;
 
 use super::{
@@ -69,10 +69,8 @@ impl Sink {
 
 /// Watches one resource. All changes up to its position were told, or told as lost.
 pub(super) struct WatchTask {
-    pub(super) connection: Connection,
     pub(super) places: Arc<Places>,
     pub(super) sink: Sink,
-    pub(super) path: String,
     pub(super) position: Position,
     /// The number of consecutive useless streams.
     pub(super) in_vain: u32,
@@ -83,19 +81,10 @@ pub(super) struct WatchTask {
 }
 
 impl WatchTask {
-    /// Watches what is at this path from this version on; from a list on, if it is empty. `number` differs from that of
-    /// other watches.
-    pub(super) fn new(
-        connection: Connection,
-        places: Arc<Places>,
-        sink: Sink,
-        path: String,
-        version: String,
-        number: usize,
-    ) -> Self {
-        let position = Position::new(connection.clone(), path.clone(), version, number);
+    /// Watches from this position on; from a list on, if its version is empty.
+    pub(super) fn new(position: Position, places: Arc<Places>, sink: Sink) -> Self {
         let last_list = (Instant::now(), Duration::ZERO);
-        WatchTask { connection, places, sink, path, position, in_vain: 0, failing: None, last_list }
+        WatchTask { places, sink, position, in_vain: 0, failing: None, last_list }
     }
 
     /// Watches until retries are useless ([`is_final`]), or the task is aborted. What is missed is reported as lost.
@@ -208,7 +197,7 @@ impl WatchTask {
         pages: &mut Pages<'_>,
         place: &mut Place,
     ) -> Result<Option<(Vec<RawObject<'static>>, Option<String>)>, Failure> {
-        let Some(answer) = place.wait(pages.get(&self.connection)).await? else { return Ok(None) };
+        let Some(answer) = place.wait(pages.get(&self.position.connection)).await? else { return Ok(None) };
         self.last_list.1 += answer.took;
         let mut objects = Vec::new();
         let page = answer.read_list(|object| {
@@ -225,7 +214,7 @@ impl WatchTask {
 
     /// The current resourceVersion of the resource, read with at most one object.
     async fn version_now(&self) -> Result<String, Failure> {
-        let answer = self.connection.get(&format!("{}?limit=1", self.path), METADATA_LIST).await?;
+        let answer = self.position.connection.get(&format!("{}?limit=1", self.position.path), METADATA_LIST).await?;
         let version = answer.read_list(|_| ())?.resource_version;
         if version.is_empty() { Err(without_version()) } else { Ok(version) }
     }
@@ -279,7 +268,7 @@ impl WatchTask {
     async fn tell_list(&mut self) -> Result<(), Failure> {
         let mut place = Place::take(&self.places.lists).await;
         self.last_list = (Instant::now(), Duration::ZERO);
-        let path = self.path.clone();
+        let path = self.position.path.clone();
         let mut pages = Pages::of(&path, "", METADATA_LIST);
         let mut begun = false;
         loop {

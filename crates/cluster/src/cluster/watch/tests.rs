@@ -177,7 +177,8 @@ async fn what_could_not_be_listed_is_not_watched() {
     let connection = serve(|asked| panic!("{}", asked.url)).await;
     let watches = connection.watch(&listed(watched_pods(), Some("forbidden")));
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert!(watches.news().is_empty());
+    let WatchUpdates { seen, lost, polled } = watches.news();
+    assert!(seen.is_empty() && lost.is_empty() && polled.is_empty());
 }
 
 /// A list in this version, of pods with their versions.

@@ -6,7 +6,10 @@ use std::{
 };
 
 use tokio::{
-    sync::{mpsc::UnboundedReceiver, watch},
+    sync::{
+        mpsc::{UnboundedReceiver, unbounded_channel},
+        watch,
+    },
     task::JoinSet,
 };
 
@@ -17,6 +20,7 @@ use super::{
     WatchEvent,
     inbox::{Inbox, LostWatch, WatchUpdates, WatchedList},
     lists::{Doubts, Lists},
+    position::Position,
     task::{Sink, WatchTask, places},
 };
 
@@ -67,8 +71,8 @@ impl Connection {
             begun.push(watched.clone());
             let sink = Sink::Inbox { inbox: inbox.clone(), list: watched };
             let path = path::of_resource(resource, list.namespace.as_deref());
-            let version = list.resource_version.clone();
-            let task = WatchTask::new(self.clone(), places.clone(), sink, path, version, number);
+            let position = Position::new(self.clone(), path, list.resource_version.clone(), number);
+            let task = WatchTask::new(position, places.clone(), sink);
             if or_lists {
                 tasks.spawn(task.run_or_list(Lists::of(snapshot, list, wishes.clone(), doubts.clone())));
             } else {
@@ -87,18 +91,28 @@ impl Watches {
 
     /// The object events since the last call; lost watches stay for a later call.
     pub fn seen(&self) -> Vec<ObjectEvent> {
-        self.inbox.take_seen()
+        let mut waiting = self.inbox.waiting.lock();
+        waiting.places.clear();
+        std::mem::take(&mut waiting.news.seen)
     }
 
     /// The lost watches that were not taken yet.
     pub fn lost(&self) -> Vec<LostWatch> {
-        self.inbox.lost()
+        self.inbox.waiting.lock().news.lost.clone()
     }
 
     /// Receives every single event from now on, and those that were not taken yet. Only the receiver of the last call
     /// gets events.
     pub fn tap(&self) -> UnboundedReceiver<(ResourceId, WatchEvent)> {
-        self.inbox.tap()
+        let (sender, receiver) = unbounded_channel();
+        let mut waiting = self.inbox.waiting.lock();
+        let event = |one: &ObjectEvent| WatchEvent::Seen { object: Box::new(one.object.clone()), gone: one.gone };
+        let seen = waiting.news.seen.iter().map(|one| (one.resource, event(one)));
+        let uncovered = waiting.uncovered.iter().map(|((resource, _), event)| (*resource, event.clone()));
+        // The receiver still exists.
+        seen.chain(uncovered).for_each(|event| drop(sender.send(event)));
+        waiting.listener = Some(sender);
+        receiver
     }
 
     /// Wants lists that begin from now on, of what is listed because its watch fails.
@@ -127,7 +141,7 @@ impl Watches {
 
     /// Waits until each watch has begun, or failed to.
     pub async fn all_begun(&self) {
-        while self.inbox.how_many_begun() < self.tasks.len() {
+        while self.inbox.waiting.lock().begun.len() < self.tasks.len() {
             tokio::time::sleep(BETWEEN_LOOKS).await;
         }
     }
@@ -140,6 +154,6 @@ impl Watches {
 
     /// Waits for new updates. They may be gone if another caller took them meanwhile.
     pub async fn changed(&self) {
-        self.inbox.arrived().await;
+        self.inbox.arrived.notified().await;
     }
 }

@@ -11,8 +11,8 @@ use serde::{
 use super::{API_VERSION, KIND, List, LookedUp, Origin, Pairs};
 use crate::dump::{
     DumpError,
-    any::{Capture, next_key, skip},
-    metadata::{Field, Metadata, symbol},
+    any::{Capture, next_key_of, skip},
+    metadata::{CREATED, KEYS, Metadata, symbol},
     text::{is_json, json_error},
     yaml,
 };
@@ -147,39 +147,20 @@ impl<'de> Visitor<'de> for Line<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        enum Key {
-            ApiVersion,
-            Kind,
-            Resource,
-            Facts,
-            Setters,
-            Said,
-            Metadata(Field),
-        }
-        let key = |key: &str| {
-            Some(match key {
-                "apiVersion" => Key::ApiVersion,
-                "kind" => Key::Kind,
-                "resource" => Key::Resource,
-                "facts" => Key::Facts,
-                "setters" => Key::Setters,
-                "said" => Key::Said,
-                key => Key::Metadata(Field::of(key)?),
-            })
-        };
+        const OF_LINE: [&str; 6] = ["apiVersion", "kind", "resource", "facts", "setters", "said"];
         let objects = self.0;
         let strings = &mut objects.strings;
         let (mut kind, mut metadata, mut facts, mut setters) = (Type::default(), Metadata::default(), None, None);
         let mut said = None;
-        while let Some(key) = next_key(&mut access, key)? {
-            match key.flatten() {
-                Some(Key::ApiVersion) => kind.api_version = symbol(strings, &mut access)?,
-                Some(Key::Kind) => kind.kind = symbol(strings, &mut access)?,
-                Some(Key::Resource) => kind.resource = Some(symbol(strings, &mut access)?),
-                Some(Key::Facts) => facts = Some(access.next_value().map_err(|error| within("facts", error))?),
-                Some(Key::Setters) => setters = Some(access.next_value().map_err(|error| within("setters", error))?),
-                Some(Key::Said) => said = Some(access.next_value().map_err(|error| within("said", error))?),
-                Some(Key::Metadata(field)) => metadata.read(strings, field, &mut access)?,
+        while let Some(key) = next_key_of(&mut access, OF_LINE.into_iter().chain(KEYS))? {
+            match key {
+                Some("apiVersion") => kind.api_version = symbol(strings, &mut access)?,
+                Some("kind") => kind.kind = symbol(strings, &mut access)?,
+                Some("resource") => kind.resource = Some(symbol(strings, &mut access)?),
+                Some("facts") => facts = Some(access.next_value().map_err(|error| within("facts", error))?),
+                Some("setters") => setters = Some(access.next_value().map_err(|error| within("setters", error))?),
+                Some("said") => said = Some(access.next_value().map_err(|error| within("said", error))?),
+                Some(key) => metadata.read(strings, key, &mut access)?,
                 None => skip(&mut access)?,
             }
         }
@@ -187,7 +168,7 @@ impl<'de> Visitor<'de> for Line<'_> {
         for (field, found) in metadata.bad_times {
             let seconds = found.parse().map_err(|_| A::Error::custom(format!("{field} is {found}")))?;
             match field {
-                "creationTimestamp" => metadata.object.created = Some(seconds).into(),
+                CREATED => metadata.object.created = Some(seconds).into(),
                 _ => metadata.object.deleted = Some(seconds).into(),
             }
         }
