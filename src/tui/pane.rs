@@ -134,8 +134,8 @@ pub(super) fn in_view(top: usize, selected: usize, height: usize) -> usize {
 /// One line: its parts, each in a tone.
 pub type Line = Vec<Toned>;
 
-/// The lines of a text whose tones are written as [`crate::render::states::Style`] paints them. Other sequences are left
-/// out: views escape what comes from a cluster.
+/// The lines of a text whose tones are written as [`crate::render::states::Style`] paints them. Other sequences are
+/// left out: views escape what comes from a cluster.
 pub fn lines(text: &str) -> Vec<Line> {
     text.lines().map(line).collect()
 }

@@ -47,7 +47,7 @@ const OLD: [&str; 44] = [
     "controller unknown",
     // What must be read twice.
     "Result of deleting",
-    "must remove finalizer",
+    "must remove finalizer ",
     "and remove the invalid owner",
     "unblock the parent",
     "Decide about that first",

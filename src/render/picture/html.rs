@@ -1,5 +1,5 @@
-//! `-o html`: one file that a browser shows without a network. The page is built from the folder `web`; here it gets its
-//! picture: columns as numbers, and each text once. A browser reads 100,000 objects at once.
+//! `-o html`: one file that a browser shows without a network. The page is built from the folder `web`; here it gets
+//! its picture: columns as numbers, and each text once. A browser reads 100,000 objects at once.
 
 use std::{borrow::Cow, hash::Hash, io::Write as _};
 

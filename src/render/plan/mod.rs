@@ -3,6 +3,7 @@
 mod document;
 mod effects;
 mod forbidden;
+mod keep;
 mod next;
 mod radius;
 mod rows;

@@ -14,7 +14,7 @@ use gc_core::{
         effects::{EffectKind, Policy, known_users},
         gaps::each_once,
     },
-    plan::{Incomplete, Note, NoteKind, Outcome, OutsideEffect, Summary, VerdictResult},
+    plan::{Incomplete, Note, NoteKind, Outcome, Summary, VerdictResult},
     server::Propagation,
     simulate::{
         Assumption, BlockedBy, Cause, Controllers, FinalizerController, Kubelet, OutcomeKind, State, WriteScope,
@@ -23,14 +23,18 @@ use gc_core::{
     wording::{count, named, some_of, thousands},
 };
 
-use super::{PlanView, rows};
+use super::{
+    PlanView,
+    keep::{keep_claims, keep_data, takes_more_along},
+    rows,
+};
 
 /// At most this many causes of stuck objects are shown.
 const NAMED_CAUSES: usize = 2;
 /// At most this many owners are followed upwards.
 const TOPMOST: usize = 20;
 /// A command names at most this many targets.
-const MOST_TARGETS: usize = 5;
+pub(super) const MOST_TARGETS: usize = 5;
 /// At most this many objects are changed or deleted with one command.
 const IN_A_COMMAND: usize = 50;
 
@@ -48,7 +52,7 @@ const OR: &str = "or ";
 const OR_FIRST: &str = "or first ";
 
 /// A step of what to do now, and what stands before it.
-type Way = (&'static str, Remedy);
+pub(super) type Way = (&'static str, Remedy);
 
 /// A step in a document.
 #[derive(Debug, Serialize)]
@@ -92,7 +96,7 @@ fn each(remedies: impl IntoIterator<Item = Remedy>) -> Vec<Way> {
 }
 
 /// Steps of which one mends it, after what comes first. Those without a command are left out.
-fn either(mut remedies: Vec<Remedy>) -> Vec<Way> {
+pub(super) fn either(mut remedies: Vec<Remedy>) -> Vec<Way> {
     remedies.retain(|remedy| !remedy.commands.is_empty());
     remedies.sort_by_key(|remedy| remedy.step);
     let joints: Vec<&'static str> = (0..remedies.len()).map(|index| joint(&remedies, index)).collect();
@@ -735,75 +739,6 @@ fn before_start(view: &PlanView<'_>, object: ObjectId) -> Option<Remedy> {
     Some(Step::First.by(see, [doctor]))
 }
 
-/// How to keep the data of volumes that go with their claims, also if these go only once somebody starts a controller;
-/// and what the controllers of objects delete with them.
-fn keep_data(view: &PlanView<'_>) -> Vec<Way> {
-    let losses = view.plan.all_effects().chain(&view.plan.lost_once_started);
-    let losses = losses.filter(|effect| effect.may_be(EffectKind::DataLost));
-    let commands = view.commands();
-    let holders = losses.flat_map(|effect| effect.related.iter().copied().chain([effect.object]));
-    let holders: BTreeSet<ObjectId> = holders.filter(|id| commands.holds_data(*id)).collect();
-    let acting = view.plan.all_effects().filter(|effect| takes_more_along(effect)).map(|effect| effect.object);
-    let acting: BTreeSet<ObjectId> = acting.collect();
-    let of_object = |object: ObjectId| Some((object, commands.keep_outside(object)?));
-    let (acting, keep): (Vec<ObjectId>, Vec<ShellCommand>) = acting.into_iter().filter_map(of_object).unzip();
-    let with = match acting.as_slice() {
-        [one] => view.name(*one),
-        many => count(many.len(), "object", "objects"),
-    };
-    let outside = Step::Keep.by(format!("keep what is deleted with {with}"), keep);
-    let mut ways: Vec<Remedy> = commands.keep_volumes(holders).into_iter().chain([outside]).collect();
-    ways.retain(|remedy| !remedy.commands.is_empty());
-    if let Some(first) = ways.first_mut() {
-        *first = first.clone().before_others();
-    }
-    ways.extend(stop_first(view));
-    either(ways)
-}
-
-/// The same delete without the claims that lose their data, if they go for nothing but their owners: whoever uses them
-/// still can, which a volume alone that is kept doesn't do.
-fn keep_claims(view: &PlanView<'_>) -> Option<Remedy> {
-    let kind = view.snapshot.resources.by_group_kind("", "PersistentVolumeClaim")?;
-    let mut claims = view.plan.going();
-    claims.retain(|id| view.snapshot.object(*id).resource == kind);
-    let is_collected = |id: &ObjectId| {
-        let ends = || view.outcome(*id).into_iter().chain(view.later(*id));
-        let by_others = ends().any(|outcome| outcome.because.as_ref().and_then(Cause::gone).is_some())
-            || view.plan.all_effects().any(|effect| effect.object != *id && effect.related.contains(id));
-        let by_collector = ends().any(|outcome| matches!(outcome.because, Some(Cause::Collector(_))));
-        by_collector && !by_others && !view.snapshot.object(*id).terminating()
-    };
-    let loses = |id: &ObjectId| view.effects_of(*id).any(|effect| effect.may_be(EffectKind::DataLost));
-    if view.kept.is_some() || !claims.iter().any(loses) || !claims.iter().all(is_collected) {
-        return None;
-    }
-    let delete = delete_command(view, view.plan.request.propagation)?.commands.pop()?.arg("--keep=pvc");
-    let kept = match claims.as_slice() {
-        [claim] => format!("{} and its data", view.name(*claim)),
-        _ => format!("{} and their data", view.by_kind(claims.iter().copied())),
-    };
-    Some(Step::Keep.by(format!("delete all but {kept}"), [delete]))
-}
-
-/// Whether a controller deletes more than the object: data, other objects, or what is outside the cluster.
-fn takes_more_along(effect: &OutsideEffect) -> bool {
-    use EffectKind::{DataLost, ExternalDeleted, ObjectsDeleted};
-    [DataLost, ExternalDeleted, ObjectsDeleted].iter().any(|kind| effect.may_be(*kind))
-}
-
-/// The pods to stop before the volumes that they use are detached (R9.49): then Kubernetes does that by itself.
-fn stop_first(view: &PlanView<'_>) -> Option<Remedy> {
-    let pods = view.snapshot.resources.by_group_kind("", "Pod");
-    let is_pod = |id: &&ObjectId| Some(view.snapshot.object(**id).resource) == pods;
-    let unreached = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataUnreachable);
-    let users = unreached.flat_map(|effect| effect.related.iter().filter(is_pod)).copied();
-    let users: Vec<ObjectId> = users.collect::<BTreeSet<ObjectId>>().into_iter().take(MOST_TARGETS).collect();
-    let command = command_about(view, "plan", &users).filter(|_| !users.is_empty());
-    let what = "to have the volume detached once nothing uses it, stop its pods first; see what that takes along";
-    command.map(|command| Step::First.by(what, [command]))
-}
-
 /// What the user wants to keep with a policy that keeps none of it.
 fn saved_in_vain(view: &PlanView<'_>) -> Option<&'static str> {
     let note = view.plan.notes.iter().find(|note| note.kind.saves_nothing(view.plan.request.propagation))?;
@@ -825,7 +760,7 @@ fn is_policy_ignored(view: &PlanView<'_>) -> bool {
 
 /// The planned delete as a command, which writes an archive first where the plan says that something is lost; `None` if
 /// an object's name is one that no API server accepts.
-fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Remedy> {
+pub(super) fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Remedy> {
     let targets = &view.plan.request.targets;
     let grace = view.plan.request.grace.map(|grace| match grace {
         0 => "--force".to_owned(),
@@ -897,7 +832,7 @@ fn archive_of(view: &PlanView<'_>, object: ObjectId) -> String {
 }
 
 /// A command of this plugin about objects, if one namespace has them all, and there are not too many.
-fn command_about(view: &PlanView<'_>, verb: &'static str, objects: &[ObjectId]) -> Option<ShellCommand> {
+pub(super) fn command_about(view: &PlanView<'_>, verb: &'static str, objects: &[ObjectId]) -> Option<ShellCommand> {
     let mut namespaces: Vec<&str> = objects.iter().map(|object| view.snapshot.namespace(*object)).collect();
     namespaces.retain(|namespace| !namespace.is_empty());
     namespaces.dedup();

@@ -125,7 +125,7 @@ fn decode(message: &[u8], fields: &[Field], into: &mut Map<String, Json>) -> Res
         let value = match (read, value) {
             (Read::Number, Value::Number(number)) => Json::from(number as i64),
             (Read::Flag, Value::Number(flag)) => Json::from(flag != 0),
-            (Read::Text, Value::Bytes(text)) if text.is_empty() => continue,
+            (Read::Text, Value::Bytes([])) => continue,
             (Read::Text, Value::Bytes(bytes)) => Json::from(text(bytes)?),
             (Read::Time, Value::Bytes(time)) => {
                 let time = jiff::Timestamp::from_second(number(time, 1)?.unwrap_or_default());

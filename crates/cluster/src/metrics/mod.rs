@@ -29,6 +29,9 @@ use self::queue::Queues;
 #[derive(Clone, Debug)]
 pub struct Metrics(Arc<Inner>);
 
+/// Of a request: its verb and host.
+type RequestLabels = [(&'static str, String); 2];
+
 #[derive(Debug)]
 struct Inner {
     registry: Registry,
@@ -36,7 +39,7 @@ struct Inner {
     memory: Option<Gauge>,
     queues: Queues,
     requests: Family<[(&'static str, String); 3], Counter>,
-    took: Family<[(&'static str, String); 2], Histogram, fn() -> Histogram>,
+    took: Family<RequestLabels, Histogram, fn() -> Histogram>,
     resources_not_synced: Counter,
     objects: Gauge,
     virtual_objects: Gauge,

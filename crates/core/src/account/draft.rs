@@ -1,5 +1,5 @@
-//! Happenings whose reason may still have to be looked up, and what is known of owners: which look-ups are wanted, under
-//! way, and answered. Drafts are told in their order, as soon as everything that they need is known.
+//! Happenings whose reason may still have to be looked up, and what is known of owners: which look-ups are wanted,
+//! under way, and answered. Drafts are told in their order, as soon as everything that they need is known.
 
 use std::{cmp::Reverse, collections::VecDeque, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! The examination of one queued object as a state machine of look-ups and writes, and what is decided in it: §4 and §5,
-//! in the steps of §8.2.
+//! The examination of one queued object as a state machine of look-ups and writes, and what is decided in it: §4 and
+//! §5, in the steps of §8.2.
 
 use crate::{
     graph::{NodeId, Verdict},

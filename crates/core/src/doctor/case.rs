@@ -149,8 +149,8 @@ impl<'a> Case<'a> {
     }
 
     /// For how many seconds an object has been terminating, its grace period included. `None` for a dump that may be
-    /// from any time after: in the hour after a deletion, controllers note what they do with it, and nothing later needs
-    /// to be written.
+    /// from any time after: in the hour after a deletion, controllers note what they do with it, and nothing later
+    /// needs to be written.
     pub(super) fn going_for(&self, id: ObjectId) -> Option<i64> {
         let seconds = self.now? - self.snapshot().object(id).deletion_requested()?;
         self.is_time(seconds).then_some(seconds)

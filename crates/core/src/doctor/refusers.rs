@@ -1,13 +1,17 @@
 //! Who is asked about a write before it is made, and may refuse it; and who has refused it, as the API server says.
 
-use std::slice;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    slice,
+};
 
+use rustc_hash::FxHashSet;
 use serde_json::json;
 
 use crate::{
-    command_line::is_label,
+    command_line::{ShellCommand, is_label},
     model::{
-        ObjectId,
+        ObjectId, Symbol,
         facts::{Backend, Said, SliceFacts},
     },
     simulate::obstacles::{BoundPolicy, Called, Operation, Reach, WebhookCall, bound_policies, reach, webhook_calls},
@@ -273,4 +277,49 @@ fn past_policy(case: &Case<'_>, [name, binding]: [&str; 2], writes: Writes<'_>) 
     let what = "exempt the namespace controller from it: that then empties each namespace that somebody deletes";
     let exempt = Step::GiveUp.by(what, exempt.filter(|_| operation.deletes())).deciding(true);
     vec![look, exempt, Remedy { step: Step::GiveUp, ..let_pass(case, policy, *object) }]
+}
+
+/// The MutatingAdmissionPolicies that may put a finalizer back, and the webhooks, by configuration: they are asked
+/// about each change, and nobody is recorded to have set it. What these add, no client has set (apiserver
+/// endpoints/handlers/update.go).
+pub(in crate::doctor) fn who_puts_it_back(
+    case: &Case<'_>,
+    finalizers: &[Symbol],
+    objects: &[ObjectId],
+) -> BTreeMap<ObjectId, Vec<usize>> {
+    let snapshot = case.snapshot();
+    let is_unrecorded = |id: &&ObjectId| {
+        let setters = snapshot.facts.setters(**id);
+        let set: Option<FxHashSet<&str>> = setters.map(|all| all.iter().map(|it| it.finalizer.as_str()).collect());
+        set.is_some_and(|set| finalizers.iter().any(|finalizer| !set.contains(snapshot.text(*finalizer))))
+    };
+    let mut by: BTreeMap<ObjectId, Vec<usize>> = BTreeMap::new();
+    let Some(object) = objects.iter().find(is_unrecorded).copied() else { return by };
+    let resource = snapshot.resource(object);
+    for call in webhook_calls(case.stage) {
+        let is_asked = snapshot.resource(call.configuration).kind == "MutatingWebhookConfiguration"
+            && call.webhook.matches(resource, Operation::Update.name())
+            && call.called_for(case.stage, object) == Called::Yes;
+        if is_asked && !matches!(reach(case.stage, call.webhook.backend.as_ref()), Reach::Unreachable(_)) {
+            by.entry(call.configuration).or_default().push(call.place);
+        }
+    }
+    for policy in bound_policies(case.stage).iter().filter(|policy| policy.mutates) {
+        if policy.judges(case.stage, object, Operation::Update) == Called::Yes {
+            by.entry(policy.policy).or_default();
+        }
+    }
+    by
+}
+
+/// Exempts these objects from the webhooks that put a finalizer back: its removal is in vain before.
+pub(in crate::doctor) fn exempt(
+    case: &Case<'_>,
+    by: &BTreeMap<ObjectId, Vec<usize>>,
+    objects: &[ObjectId],
+) -> Vec<ShellCommand> {
+    let plurals = objects.iter().map(|id| case.snapshot().resource(*id).plural.as_str());
+    let plurals: BTreeSet<&str> = plurals.collect();
+    let each = plurals.iter().flat_map(|plural| by.iter().map(move |(at, places)| (*plural, *at, places)));
+    each.filter_map(|(plural, at, places)| case.commands().exempt(at, places, plural)).collect()
 }

@@ -1,6 +1,6 @@
-//! Builds a plan: simulates a delete and compares the end with the beginning; and then its second end: what follows once
-//! all others have done their part. Kubernetes by itself stops at the finalizer of an operator, and at a
-//! pod whose kubelet doesn't report; what is beneath goes on later (R9.37).
+//! Builds a plan: simulates a delete and compares the end with the beginning; and then its second end: what follows
+//! once all others have done their part. Kubernetes by itself stops at the finalizer of an operator, and at a pod whose
+//! kubelet doesn't report; what is beneath goes on later (R9.37).
 
 use std::{cell::OnceCell, collections::BTreeSet};
 

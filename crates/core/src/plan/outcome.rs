@@ -462,8 +462,8 @@ impl NoteKind {
             }
             NoteKind::AlreadyTerminating => "already being deleted with this policy",
             NoteKind::AppliedUnseen => {
-                "may be made again: by its labels or annotations, Argo CD or Flux applies it, from an object that was not \
-                 found here"
+                "may be made again: by its labels or annotations, Argo CD or Flux applies it, from an object that was \
+                 not found here"
             }
             NoteKind::DoubtedPath => {
                 "not changed: its owner's API path does not exist, which does not prove that the owner is missing \

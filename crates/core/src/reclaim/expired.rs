@@ -1,6 +1,6 @@
-//! What is of no use any more once its time is over: CertificateSigningRequests (R12.13), bootstrap tokens (R12.14), tokens
-//! of ServiceAccounts, made by Kubernetes itself, that nobody uses (R12.15), and Leases of Nodes (R12.16) and of API
-//! servers (R12.17) that are gone.
+//! What is of no use any more once its time is over: CertificateSigningRequests (R12.13), bootstrap tokens (R12.14),
+//! tokens of ServiceAccounts, made by Kubernetes itself, that nobody uses (R12.15), and Leases of Nodes (R12.16) and of
+//! API servers (R12.17) that are gone.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

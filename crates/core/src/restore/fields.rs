@@ -1,5 +1,5 @@
-//! Which fields of an archived object are not sent: those that the server or a controller sets, and that a new object may
-//! not have or should not have; and how an existing object compares with an archived one.
+//! Which fields of an archived object are not sent: those that the server or a controller sets, and that a new object
+//! may not have or should not have; and how an existing object compares with an archived one.
 
 use std::collections::BTreeSet;
 

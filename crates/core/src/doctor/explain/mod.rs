@@ -134,8 +134,8 @@ pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> E
     Explained { explanations, wanted }
 }
 
-/// Adds to explanations what the cluster removes by itself, as of `now` in Unix seconds: them, or an owner with them. Of
-/// a live cluster, only what a look-up confirms counts as gone.
+/// Adds to explanations what the cluster removes by itself, as of `now` in Unix seconds: them, or an owner with them.
+/// Of a live cluster, only what a look-up confirms counts as gone.
 pub fn foresee(snapshot: &Snapshot, explanations: &mut [Explanation], now: i64) {
     let forecast = reclaim::forecast(snapshot, &reclaim::Settings::default(), now);
     let is_gone = |coordinate| snapshot.is_dump() || snapshot.was_looked_up(coordinate);

@@ -16,7 +16,7 @@ use crate::{
         commands::one_after_another,
         finding::one_cause,
         losses::Losses,
-        refusers::{asked_again, past_denial, see_refusers},
+        refusers::{asked_again, exempt, past_denial, see_refusers, who_puts_it_back},
     },
     document::rfc3339,
     model::{
@@ -31,7 +31,6 @@ use crate::{
         has_spoken, is_removed_by_controller_manager,
         liveness::of_controller_manager,
         managed_by_another,
-        obstacles::{Called, Operation, Reach, bound_policies, reach, webhook_calls},
     },
     wording::{count, each_once, thousands},
 };
@@ -155,7 +154,16 @@ fn finding(
     // The owners come first: the others are there for them.
     let uids: FxHashSet<Symbol> = objects.iter().map(|id| snapshot.object(*id).uid).collect();
     objects.sort_by_key(|id| snapshot.object(*id).owners.iter().any(|owner| uids.contains(&owner.uid)));
-    let related = waiting_for(case, &objects);
+    let mut related = waiting_for(case, &objects);
+    if by_manager(case, holds).is_some() {
+        // As it should be gone by now, nothing is known to wait for it in the end.
+        let owners = objects.iter().flat_map(|id| snapshot.object(*id).owners.iter());
+        let owners: Vec<ObjectId> = owners.filter_map(|owner| snapshot.by_uid(owner.uid)).collect();
+        let waiting = sorted(waiting_in_the_foreground(case, &owners));
+        let is_new = |owner: &ObjectId| !objects.contains(owner) && !related.contains(owner);
+        let new: Vec<ObjectId> = waiting.into_iter().filter(is_new).collect();
+        related.extend(new);
+    }
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     // What it does not do now, it will do once somebody has started or resumed it.
     let paused = holds.iter().find_map(|(_, controller)| controller.paused.as_ref());
@@ -620,43 +628,6 @@ fn look_for_controller(case: &Case<'_>, code: Code, holds: &[Hold], objects: &[O
     let find = Step::Look.by(what, [case.commands().see_workloads()]);
     let ways = [(elsewhere, is_outside), (find, !is_outside || holds.iter().any(has_names))];
     ways.into_iter().filter(|(_, fits)| is_open && *fits).map(|(way, _)| way).collect()
-}
-
-/// The MutatingAdmissionPolicies that may put a finalizer back, and the webhooks, by configuration: they are asked
-/// about each change, and nobody is recorded to have set it. What these add, no client has set (apiserver
-/// endpoints/handlers/update.go).
-fn who_puts_it_back(case: &Case<'_>, finalizers: &[Symbol], objects: &[ObjectId]) -> BTreeMap<ObjectId, Vec<usize>> {
-    let snapshot = case.snapshot();
-    let is_unrecorded = |id: &&ObjectId| {
-        let setters = snapshot.facts.setters(**id);
-        let set: Option<FxHashSet<&str>> = setters.map(|all| all.iter().map(|it| it.finalizer.as_str()).collect());
-        set.is_some_and(|set| finalizers.iter().any(|finalizer| !set.contains(snapshot.text(*finalizer))))
-    };
-    let mut by: BTreeMap<ObjectId, Vec<usize>> = BTreeMap::new();
-    let Some(object) = objects.iter().find(is_unrecorded).copied() else { return by };
-    let resource = snapshot.resource(object);
-    for call in webhook_calls(case.stage) {
-        let is_asked = snapshot.resource(call.configuration).kind == "MutatingWebhookConfiguration"
-            && call.webhook.matches(resource, Operation::Update.name())
-            && call.called_for(case.stage, object) == Called::Yes;
-        if is_asked && !matches!(reach(case.stage, call.webhook.backend.as_ref()), Reach::Unreachable(_)) {
-            by.entry(call.configuration).or_default().push(call.place);
-        }
-    }
-    for policy in bound_policies(case.stage).iter().filter(|policy| policy.mutates) {
-        if policy.judges(case.stage, object, Operation::Update) == Called::Yes {
-            by.entry(policy.policy).or_default();
-        }
-    }
-    by
-}
-
-/// Exempts these objects from the webhooks that put a finalizer back: its removal is in vain before.
-fn exempt(case: &Case<'_>, by: &BTreeMap<ObjectId, Vec<usize>>, objects: &[ObjectId]) -> Vec<ShellCommand> {
-    let plurals = objects.iter().map(|id| case.snapshot().resource(*id).plural.as_str());
-    let plurals: BTreeSet<&str> = plurals.collect();
-    let each = plurals.iter().flat_map(|plural| by.iter().map(move |(at, places)| (*plural, *at, places)));
-    each.filter_map(|(plural, at, places)| case.commands().exempt(at, places, plural)).collect()
 }
 
 fn remedies(

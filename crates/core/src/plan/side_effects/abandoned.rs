@@ -6,15 +6,13 @@ use std::{collections::BTreeSet, sync::Arc};
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::{ObjectId, Symbol, effects::EffectKind},
+    model::{ObjectId, Symbol},
     plan::outcome::{Note, NoteKind, Outcome, OutcomeKind, Plan},
     simulate::{
         BlockedBy, FinalizerController, SimContext, Start, State,
         controllers::{self, Question},
     },
 };
-
-use super::effects_of;
 
 /// An object, its finalizer, who removes that, and what is said of it.
 type Held = (ObjectId, Symbol, Arc<FinalizerController>, NoteKind);
@@ -129,31 +127,8 @@ pub(super) fn deleted(plan: &Plan) -> impl Iterator<Item = &Outcome> {
     plan.both_ends().filter(|outcome| outcome.kind == OutcomeKind::Deleted)
 }
 
-/// Adds to a plan the data that is lost then beside what the plan itself deletes.
-pub(in crate::plan) fn add_armed(context: &SimContext<'_>, plan: &mut Plan) {
-    let snapshot = context.snapshot;
-    let awaited = awaited(plan).filter(|object| snapshot.object(*object).terminating());
-    let awaited: BTreeSet<ObjectId> = awaited.collect();
-    // Nothing else needs the second end, which is a simulation of everything.
-    if awaited.is_empty() {
-        return;
-    }
-    let mut seen: FxHashSet<ObjectId> = plan.going().into_iter().chain(awaited.iter().copied()).collect();
-    let (mut open, mut below): (Vec<ObjectId>, Vec<ObjectId>) = (awaited.into_iter().collect(), Vec::new());
-    while let Some(owner) = open.pop() {
-        let dependents = context.graph.dependents(owner.into()).iter().copied();
-        let leaving: Vec<ObjectId> = dependents.filter(|id| context.later().leaves(*id) && seen.insert(*id)).collect();
-        below.extend(&leaving);
-        open.extend(leaving);
-    }
-    below.sort_unstable();
-    let mut effects = effects_of(context, &below);
-    effects.retain(|effect| effect.may_be(EffectKind::DataLost));
-    plan.lost_once_started = effects;
-}
-
 /// The objects that wait for a controller that is scaled to 0.
-fn awaited(plan: &Plan) -> impl Iterator<Item = ObjectId> + '_ {
+pub(super) fn awaited(plan: &Plan) -> impl Iterator<Item = ObjectId> + '_ {
     let first = plan.outcomes.iter().chain(&plan.stays).map(|it| (it.object, it.held_by.as_slice()));
     let then = plan.then.as_deref();
     let later = then.into_iter().flat_map(|then| &then.once).map(|it| (it.object, it.blockers.as_slice()));

@@ -8,10 +8,12 @@ mod effects;
 mod nodes;
 mod notes;
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    model::ObjectId,
+    model::{ObjectId, effects::EffectKind},
     simulate::{SimContext, recreators::Survival},
 };
 
@@ -20,7 +22,7 @@ use super::{
     unlisted::spared_objects,
 };
 
-pub(super) use abandoned::{add_abandoned, add_armed};
+pub(super) use abandoned::add_abandoned;
 pub use controllers::adopters_of;
 
 /// Adds side effects to a plan.
@@ -52,6 +54,29 @@ pub fn effects_of(context: &SimContext<'_>, objects: &[ObjectId]) -> Vec<Outside
     }
     side_effects.effects.sort_by_key(|effect| effect.severity());
     side_effects.effects
+}
+
+/// Adds to a plan the data that is lost once somebody starts a controller, beside what the plan itself deletes.
+pub(super) fn add_armed(context: &SimContext<'_>, plan: &mut Plan) {
+    let snapshot = context.snapshot;
+    let awaited = abandoned::awaited(plan).filter(|object| snapshot.object(*object).terminating());
+    let awaited: BTreeSet<ObjectId> = awaited.collect();
+    // Nothing else needs the second end, which is a simulation of everything.
+    if awaited.is_empty() {
+        return;
+    }
+    let mut seen: FxHashSet<ObjectId> = plan.going().into_iter().chain(awaited.iter().copied()).collect();
+    let (mut open, mut below): (Vec<ObjectId>, Vec<ObjectId>) = (awaited.into_iter().collect(), Vec::new());
+    while let Some(owner) = open.pop() {
+        let dependents = context.graph.dependents(owner.into()).iter().copied();
+        let leaving: Vec<ObjectId> = dependents.filter(|id| context.later().leaves(*id) && seen.insert(*id)).collect();
+        below.extend(&leaving);
+        open.extend(leaving);
+    }
+    below.sort_unstable();
+    let mut effects = effects_of(context, &below);
+    effects.retain(|effect| effect.may_be(EffectKind::DataLost));
+    plan.lost_once_started = effects;
 }
 
 /// Collects the side effects of one plan.

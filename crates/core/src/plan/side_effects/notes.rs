@@ -192,7 +192,8 @@ fn loss(named: &Required) -> NoteKind {
              Node lacks may not be pulled"
         }
         Required::VolumeSecret(_) => {
-            "is attached, mounted or grown with a Secret that goes in this delete: without that, no other pod may get it"
+            "is attached, mounted or grown with a Secret that goes in this delete: without that, no other pod may get \
+             it"
         }
         Required::Certificate(_) => {
             "serves TLS with the certificate in a Secret that goes in this delete, and loses that"

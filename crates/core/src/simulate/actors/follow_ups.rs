@@ -59,8 +59,8 @@ impl SimContext<'_> {
         }
     }
 
-    /// The Node without which a provisioner can't clean a volume that is on that alone, if it is gone: the volume may stay
-    /// Released (R9.35).
+    /// The Node without which a provisioner can't clean a volume that is on that alone, if it is gone: the volume may
+    /// stay Released (R9.35).
     pub(crate) fn lost_node(&self, volume: ObjectId) -> Option<String> {
         let snapshot = self.snapshot;
         let all = self.of_resource(self.built_in.nodes.filter(|nodes| snapshot.covers(*nodes, None))?);
