@@ -112,7 +112,7 @@ fn an_interrupt_stops_following() {
     let in_one_line = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         in_one_line.contains("NOT FINISHED: interrupted after")
-            && in_one_line.contains("the cascade continues in the cluster"),
+            && in_one_line.contains("The cascade continues in the cluster"),
         "{shown}"
     );
     // The cascade continues.
