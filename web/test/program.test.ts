@@ -88,7 +88,7 @@ test('what loses data is red, and what to do next has buttons to copy', async ()
     assert.match(await page.locator('#tree .lines .state').first().innerText(), /deleted/);
     assert.equal(await page.locator('#tree .lines .state .pill').count(), await page.locator('#tree .lines .state').count());
     assert.deepEqual(await page.locator('.facts .command code').allInnerTexts().then((all) => all.map((line) => line.split(' ').slice(0, 3).join(' '))),
-      ['kubectl patch persistentvolumes/pvc-adede329-16dc-4dad-9af2-55bbee80aba6', 'kubectl gc delete']);
+      ['kubectl gc delete', 'kubectl patch persistentvolumes/pvc-adede329-16dc-4dad-9af2-55bbee80aba6', 'kubectl gc delete']);
   });
 });
 
