@@ -157,6 +157,7 @@ impl<'s> Examination<'s> {
         let (true, Some(now)) = (self.session.is_live(), self.now()) else { return };
         let snapshot = &self.session.snapshot;
         let removals = forecast(snapshot, &Settings::default(), now).removals;
+        let objects: FxHashSet<ObjectId> = objects.iter().copied().collect();
         let takes = |removal: &&Removal| {
             objects.contains(&removal.object) || removal.takes.iter().any(|taken| objects.contains(taken))
         };

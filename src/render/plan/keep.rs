@@ -48,10 +48,13 @@ pub(super) fn keep_claims(view: &PlanView<'_>) -> Option<Remedy> {
     let kind = view.snapshot.resources.by_group_kind("", "PersistentVolumeClaim")?;
     let mut claims = view.plan.going();
     claims.retain(|id| view.snapshot.object(*id).resource == kind);
+    let effects = view.plan.all_effects();
+    let of_others = effects.flat_map(|effect| effect.related.iter().filter(|id| **id != effect.object));
+    let of_others: BTreeSet<ObjectId> = of_others.copied().collect();
     let is_collected = |id: &ObjectId| {
         let ends = || view.outcome(*id).into_iter().chain(view.later(*id));
-        let by_others = ends().any(|outcome| outcome.because.as_ref().and_then(Cause::gone).is_some())
-            || view.plan.all_effects().any(|effect| effect.object != *id && effect.related.contains(id));
+        let by_others =
+            ends().any(|outcome| outcome.because.as_ref().and_then(Cause::gone).is_some()) || of_others.contains(id);
         let by_collector = ends().any(|outcome| matches!(outcome.because, Some(Cause::Collector(_))));
         by_collector && !by_others && !view.snapshot.object(*id).terminating()
     };

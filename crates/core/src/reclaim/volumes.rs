@@ -61,7 +61,7 @@ fn end(scene: &Scene<'_>, id: ObjectId, volume: &VolumeFacts, of: &VolumeUse) ->
 
 /// Whether a volume is deleted once it is bound to a claim and loses it.
 fn may_be_bound_and_go(volume: &VolumeFacts) -> bool {
-    volume.claim.is_none() && volume.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE)
+    volume.claim.is_none() && volume.goes_with_its_claim()
 }
 
 /// The claims that are deleted, and may still be bound to this volume; none if that changes nothing for it.

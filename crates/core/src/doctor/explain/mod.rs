@@ -11,6 +11,7 @@ mod waits;
 
 use std::{cell::OnceCell, collections::BTreeMap};
 
+use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -140,11 +141,13 @@ pub fn foresee(snapshot: &Snapshot, explanations: &mut [Explanation], now: i64) 
     let forecast = reclaim::forecast(snapshot, &reclaim::Settings::default(), now);
     let is_gone = |coordinate| snapshot.is_dump() || snapshot.was_looked_up(coordinate);
     let is_confirmed = |removal: &Removal| reclaim::absence(snapshot, removal).is_none_or(is_gone);
+    let confirmed: Vec<&Removal> = forecast.removals.iter().filter(|removal| is_confirmed(removal)).collect();
+    // What removes an object itself comes before what takes it along, and of several owners, the first that goes.
+    let along = confirmed.iter().rev().flat_map(|removal| removal.takes.iter().map(|taken| (*taken, *removal)));
+    let own = confirmed.iter().map(|removal| (removal.object, *removal));
+    let removals: FxHashMap<ObjectId, &Removal> = along.chain(own).collect();
     for explanation in explanations.iter_mut().filter(|it| !snapshot.object(it.object).terminating()) {
-        let object = explanation.object;
-        let confirmed = || forecast.removals.iter().filter(|removal| is_confirmed(removal));
-        let own = confirmed().find(|removal| removal.object == object);
-        explanation.removal = own.or_else(|| confirmed().find(|removal| removal.takes.contains(&object))).cloned();
+        explanation.removal = removals.get(&explanation.object).map(|removal| (*removal).clone());
     }
 }
 

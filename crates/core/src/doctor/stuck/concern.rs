@@ -115,6 +115,14 @@ pub(in crate::doctor) fn since(case: &Case<'_>, objects: &[ObjectId]) -> String 
     time.map(|time| format!(" since {time}")).unwrap_or_default()
 }
 
+/// What it is to remove so many finalizers in place of their controllers.
+pub(super) fn forcing(finalizers: usize) -> &'static str {
+    match finalizers {
+        1 => "force-remove the finalizer (its cleanup will NOT run)",
+        _ => "force-remove the finalizers (their cleanup will NOT run)",
+    }
+}
+
 /// `it` or `them`, depending on the count.
 pub(super) fn it(objects: &[ObjectId]) -> &'static str {
     if objects.len() == 1 { "it" } else { "them" }

@@ -35,7 +35,9 @@ use crate::{
     wording::{count, each_once, thousands},
 };
 
-use super::concern::{Concern, fails, it, objects, sentence, since, waiting_for, waiting_in_the_foreground, waits};
+use super::concern::{
+    Concern, fails, forcing, it, objects, sentence, since, waiting_for, waiting_in_the_foreground, waits,
+};
 
 /// At most this many finalizers are named in a sentence.
 const NAMED: usize = 8;
@@ -762,11 +764,7 @@ fn remedies(
     remedies.push(Step::Heal.by(format!("{keep}{then}"), spared.iter().chain(then_start).cloned()));
     let fire = Step::GiveUp.by(format!("start the controller; then {}", fires.describe(objects)), start).deciding(true);
     remedies.extend(Some(fire).filter(|_| code == Code::ArmedDeletion));
-    let force = if holds.len() == 1 {
-        "force-remove the finalizer (its cleanup will NOT run)"
-    } else {
-        "force-remove the finalizers (their cleanup will NOT run)"
-    };
+    let force = forcing(holds.len());
     let force = match holds.iter().any(|(_, controller)| controller.in_vain) {
         true => format!("do by hand what it would have cleaned up, then {force}"),
         false => force.to_owned(),

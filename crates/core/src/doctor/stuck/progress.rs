@@ -24,7 +24,7 @@ use crate::{
     wording::{age, some_of},
 };
 
-use super::concern::{fails, it, sentence, since, waiting_in_the_foreground};
+use super::concern::{fails, forcing, it, sentence, since, waiting_in_the_foreground};
 
 /// At most this many reasons are given for one object.
 const NAMED: usize = 3;
@@ -135,10 +135,7 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let bound = objects.iter().map(|id| bound_to(case, *id)).collect::<Option<Vec<_>>>();
     let bound = bound.and_then(|claims| claims.first().copied());
     let claim = bound.filter(|_| progress.waits_for.is_empty());
-    let is_lost = |id: &&ObjectId| {
-        let facts = snapshot.facts.volume(**id);
-        facts.is_some_and(|facts| facts.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE))
-    };
+    let is_lost = |id: &&ObjectId| snapshot.facts.volume(**id).is_some_and(VolumeFacts::goes_with_its_claim);
     let lost: Vec<ObjectId> = objects.iter().filter(|_| bound.is_some()).filter(is_lost).copied().collect();
     if let Some((namespace, name, is_read)) = claim {
         let unread = match is_read {
@@ -261,8 +258,7 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             };
             let is_unseen = is_long && progress.waits_for.is_empty() && said.is_empty();
             let left = Some(left).filter(|_| is_unseen && (is_definition || snapshot.is_namespace(first)));
-            let keep_data = lost.iter().copied();
-            let keep_data = case.commands().keep_volumes(keep_data);
+            let keep_data = case.commands().keep_volumes(lost.iter().copied());
             // R1.21: this takes the finalizer away.
             let deep = waiting_in_the_foreground(case, &objects);
             let again = case.commands().delete(&deep, "background", &[]).into_iter();
@@ -282,11 +278,7 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             let asks = case.commands().ask(&seen).into_iter().filter(|_| is_asked);
             let strip = objects.iter().flat_map(|id| case.commands().remove_finalizers(*id, &foreign));
             let strip = strip.filter(|_| hangs.is_some() && !seen.is_empty());
-            let what = match foreign.len() {
-                1 => "force-remove the finalizer (its cleanup will NOT run)",
-                _ => "force-remove the finalizers (their cleanup will NOT run)",
-            };
-            let force = Step::Force.by(what, strip);
+            let force = Step::Force.by(forcing(foreign.len()), strip);
             let first = keep_data.into_iter().chain(start).chain(node).chain(past_denial).chain(asks);
             let others = [delete, users, claim].into_iter().chain(left).chain([again, try_it, sooner, keep, force]);
             first.chain(others).collect()

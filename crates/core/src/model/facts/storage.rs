@@ -194,7 +194,12 @@ impl VolumeFacts {
 
     /// Whether its data is being deleted, again and again until that succeeds.
     pub fn is_being_deleted(&self) -> bool {
-        self.is_released() && self.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE)
+        self.is_released() && self.goes_with_its_claim()
+    }
+
+    /// Whether its reclaim policy deletes it with its data once its claim is gone.
+    pub(crate) fn goes_with_its_claim(&self) -> bool {
+        self.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE)
     }
 
     /// Whether a claim with this uid is the one that it names, as far as it names one.

@@ -180,7 +180,7 @@ impl World<'_, '_> {
 
     /// A volume whose claim is gone is deleted if its reclaim policy is Delete and if somebody can.
     fn schedule_volume(&mut self, volume: ObjectId, claim: Option<ObjectId>) {
-        let deleted = |facts: &&VolumeFacts| facts.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE);
+        let deleted = |facts: &&VolumeFacts| facts.goes_with_its_claim();
         let Some(facts) = self.context.snapshot.facts.volume(volume).filter(deleted) else { return };
         let by = match &facts.deleted_by {
             _ if self.context.nobody_deletes(facts) => return,
