@@ -41,6 +41,12 @@ pub(super) struct Page {
     pub resource_version: String,
     /// The `continue` token of the next page, if there is one.
     pub next: Option<String>,
+    /// How many objects the next pages have, if the server says so.
+    pub remaining: Option<u64>,
+}
+
+pub(super) fn is_protobuf(content_type: &str) -> bool {
+    content_type.starts_with("application/vnd.kubernetes.protobuf")
 }
 
 /// An answer with its whole body.
@@ -58,7 +64,7 @@ pub struct Answer {
 impl Answer {
     /// Whether the body is protobuf; everything else is read as JSON.
     pub(super) fn is_protobuf(&self) -> bool {
-        self.content_type.starts_with("application/vnd.kubernetes.protobuf")
+        is_protobuf(&self.content_type)
     }
 
     /// Reads a list's metadata item by item, in either format.

@@ -91,6 +91,7 @@ pub(super) struct ListMeta {
     resource_version: Option<String>,
     #[serde(rename = "continue")]
     next: Option<String>,
+    remaining_item_count: Option<u64>,
 }
 
 impl From<ListMeta> for Page {
@@ -98,6 +99,7 @@ impl From<ListMeta> for Page {
         Page {
             resource_version: meta.resource_version.unwrap_or_default(),
             next: meta.next.filter(|token| !token.is_empty()),
+            remaining: meta.remaining_item_count,
         }
     }
 }

@@ -5,6 +5,7 @@ use futures::StreamExt as _;
 use http::StatusCode;
 use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
+use serde_json::Value;
 
 use gc_core::model::{
     API_SERVICE, Gap, GapReason, ListRecord, ObjectId, RawObject, Resource, ResourceId, Resources, Snapshot,
@@ -19,6 +20,7 @@ use super::{
     json,
     pages::Pages,
     path,
+    protobuf::ListReader,
     request::{JSON, METADATA_LIST},
 };
 
@@ -111,12 +113,23 @@ struct IntoSnapshot<'s> {
 }
 
 impl IntoSnapshot<'_> {
-    /// Reads all pages. Returns the list's resourceVersion.
+    /// Reads all pages, or the whole at once. Returns the list's resourceVersion.
     async fn read(&mut self, connection: &Connection, mut pages: Pages<'_>) -> Result<String, Failure> {
         loop {
             match pages.get(connection).await? {
                 Some(answer) => {
                     let page = self.page(&answer)?;
+                    let whole = pages.whole(&page).filter(|_| answer.is_protobuf() && !self.job.whole);
+                    if let Some(url) = whole {
+                        self.restart();
+                        if let Ok(version) = self.whole(connection, &url).await {
+                            return Ok(version);
+                        }
+                        // A line that is too slow for it, or a server that is too busy: pages are smaller.
+                        self.restart();
+                        pages.begin_anew();
+                        continue;
+                    }
                     if let Some(version) = pages.after(page)? {
                         return Ok(version);
                     }
@@ -126,11 +139,33 @@ impl IntoSnapshot<'_> {
         }
     }
 
+    async fn whole(&mut self, connection: &Connection, url: &str) -> Result<String, Failure> {
+        let mut reader = ListReader::default();
+        let take = |piece: &[u8]| self.add(|take| reader.feed(piece, &mut |object| take(object, None)));
+        connection.get_in_pieces(url, take).await?;
+        match reader.end()? {
+            Page { resource_version, next: None, .. } if !resource_version.is_empty() => Ok(resource_version),
+            _ => Err(Failure::Malformed("not the whole list".to_owned())),
+        }
+    }
+
     fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
+        let whole = self.job.whole;
+        self.add(|take| match whole {
+            true => json::read_whole_list(&answer.body, &mut |object, whole| take(object, Some(whole))),
+            false => answer.read_list(|object| take(object, None)),
+        })
+    }
+
+    /// Adds the objects that `read` passes on, with the whole object where its facts are wanted.
+    fn add<T>(
+        &mut self,
+        read: impl FnOnce(&mut dyn FnMut(&RawObject<'_>, Option<&Value>)) -> Result<T, Malformed>,
+    ) -> Result<T, Malformed> {
         let mut shared = self.shared.lock();
         let mut nameless = None;
         let resource = &self.job.resource;
-        let mut take = |object: &RawObject<'_>, whole: Option<&serde_json::Value>| {
+        let read = read(&mut |object, whole| {
             if object.uid.is_empty() || object.name.is_empty() {
                 nameless.get_or_insert_with(|| describe_nameless(object));
                 return;
@@ -143,17 +178,12 @@ impl IntoSnapshot<'_> {
             if let Some(before) = &mut self.before {
                 before.remove(&id);
             }
-        };
-        let page = if self.job.whole {
-            json::read_whole_list(&answer.body, &mut |object, whole| take(object, Some(whole)))?
-        } else {
-            answer.read_list(|object| take(object, None))?
-        };
+        })?;
         if let Some(reason) = nameless {
             let namespace = self.job.namespace.clone();
             shared.builder.gap(Gap { resource: self.job.resource.full_name(), namespace, reason: reason.into() });
         }
-        Ok(page)
+        Ok(read)
     }
 
     fn restart(&mut self) {
@@ -349,7 +379,7 @@ fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> SnapshotBuild
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::testing::{RecordedRequest, Say, json, refuse, serve};
+    use crate::cluster::testing::{RecordedRequest, Say, bytes, json, refuse, serve, varint};
     use gc_core::model::Object;
 
     fn resource(plural: &str, kind: &str, namespaced: bool) -> Resource {
@@ -405,6 +435,80 @@ mod tests {
         assert_eq!(names(&snapshot), ["Pod/a", "Pod/b", "Pod/c"]);
         assert!(snapshot.complete() && snapshot.lists.iter().all(|list| list.resource_version == "7"));
         assert!(snapshot.covers(ResourceId(0), None) && snapshot.covers(ResourceId(1), None));
+    }
+
+    /// A list in protobuf. With `more`, it is a first page, which so many objects follow.
+    fn long(names: &[&str], more: Option<u64>) -> Say {
+        let item = |name: &&str| {
+            let metadata =
+                [bytes(1, name.as_bytes()), bytes(3, b"shop"), bytes(5, format!("uid-{name}").as_bytes())].concat();
+            bytes(2, &bytes(1, &metadata))
+        };
+        let next = more.map(|more| [bytes(3, b"t"), varint(4, more)].concat()).unwrap_or_default();
+        let raw = [bytes(1, &[bytes(2, b"7"), next].concat()), names.iter().flat_map(item).collect()].concat();
+        let body = [&b"k8s\0"[..], &bytes(1, &bytes(2, b"PodList")), &bytes(2, &raw)].concat();
+        Say { content_type: "application/vnd.kubernetes.protobuf", ..json(200, body) }
+    }
+
+    const WHOLE_LIST: &str = "/api/v1/pods?resourceVersion=7&resourceVersionMatch=NotOlderThan";
+
+    /// The pods, and what was asked for after the first page of them, which says that so many follow.
+    async fn read_long(more: u64, whole: impl Fn() -> Say + Send + Sync + 'static) -> (Vec<String>, Vec<String>) {
+        let asked: std::sync::Arc<Mutex<Vec<String>>> = std::sync::Arc::default();
+        let log = asked.clone();
+        let snapshot = read(Scope::Everything, move |asked| {
+            if asked.url.contains("nodes") {
+                return list(&[], "");
+            }
+            log.lock().push(asked.url.trim_start_matches("/api/v1/pods?").to_owned());
+            match asked.url.as_str() {
+                "/api/v1/pods?limit=500" => long(&["a", "b"], Some(more)),
+                "/api/v1/pods?limit=2000&continue=t" => long(&["c"], None),
+                WHOLE_LIST => whole(),
+                other => panic!("{other}"),
+            }
+        });
+        let snapshot = snapshot.await.unwrap();
+        assert!(snapshot.complete() && snapshot.lists.iter().all(|list| list.resource_version == "7"));
+        let asked = asked.lock().split_off(1);
+        (names(&snapshot), asked)
+    }
+
+    #[tokio::test]
+    async fn a_long_list_is_read_at_once() {
+        let at_once = &WHOLE_LIST["/api/v1/pods?".len()..];
+        // What went after the first page is gone.
+        let (pods, asked) = read_long(2001, || long(&["a", "c", "d"], None)).await;
+        assert_eq!((pods, asked), (owned(&["Pod/a", "Pod/c", "Pod/d"]), owned(&[at_once])));
+        for more in [2000, 100_001] {
+            let (pods, asked) = read_long(more, || panic!("read at once")).await;
+            assert_eq!((pods, asked), (owned(&["Pod/a", "Pod/b", "Pod/c"]), owned(&["limit=2000&continue=t"])));
+        }
+    }
+
+    fn owned(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[tokio::test]
+    async fn what_can_t_be_read_at_once_is_read_in_pages() {
+        let cut = || {
+            let whole = long(&["x", "y"], None);
+            Say { body: whole.body[..whole.body.len() - 10].to_vec(), ..whole }
+        };
+        let failures: [fn() -> Say; 6] = [
+            || refuse(504),
+            || Say { status: 0, ..refuse(500) },
+            || list(&["x"], ""),
+            || long(&["x"], Some(1)),
+            || json(200, "garbage"),
+            cut,
+        ];
+        for whole in failures {
+            let (pods, asked) = read_long(5000, whole).await;
+            assert_eq!(pods, ["Pod/a", "Pod/b", "Pod/c"]);
+            assert_eq!(asked[1..], ["limit=500", "limit=2000&continue=t"]);
+        }
     }
 
     /// Reads webhook configurations (whole) and Leases (metadata only).

@@ -20,6 +20,10 @@ const FIRST_PAGE: usize = 500;
 /// The size of the following pages. Each page takes a round trip, and the pages of one list can't be requested in
 /// parallel. Still larger pages gain little, and take memory on both sides.
 const NEXT_PAGES: usize = 2000;
+/// A list of more than two pages is read in one piece, if no more objects than this follow its first page: the API
+/// server has them in its cache, whereas it reads each further page, and its whole objects, from etcd. Larger lists
+/// are read in pages, for the server's memory.
+const MOST_AT_ONCE: u64 = 100_000;
 /// The most that all pages of a list may have, in bytes: etcd doesn't hold more (`--quota-backend-bytes`).
 const LONGEST_LIST: u64 = if cfg!(test) { 8 << 20 } else { 8 << 30 };
 /// The most pages that a list may have: empty ones have an end, too. Full ones have 16 million objects.
@@ -36,18 +40,32 @@ pub(super) struct Pages<'p> {
     bytes: u64,
     /// The number of the pages so far.
     read: u64,
+    /// Whether to read the whole at once was tried.
+    is_in_pages: bool,
     early: Option<&'p EarlyLists>,
 }
 
 impl<'p> Pages<'p> {
     /// Requests nothing yet.
     pub(super) fn of(path: &'p str, query: &'p str, accept: &'static str) -> Self {
-        Pages { path, query, accept, paged: true, next: None, bytes: 0, read: 0, early: None }
+        Pages { path, query, accept, paged: true, next: None, bytes: 0, read: 0, is_in_pages: false, early: None }
     }
 
     /// The same, with the first page from here, if it was asked for already.
     pub(super) fn early(self, early: &'p EarlyLists) -> Self {
         Pages { early: Some(early), ..self }
+    }
+
+    /// The request for the whole list, if that is better than further pages after this one.
+    pub(super) fn whole(&self, page: &Page) -> Option<String> {
+        let at_once = NEXT_PAGES as u64 + 1..=MOST_AT_ONCE;
+        let version = Some(&*page.resource_version).filter(|version| !version.is_empty());
+        let since = version.filter(|_| {
+            !self.is_in_pages && self.next.is_none() && page.remaining.is_some_and(|more| at_once.contains(&more))
+        })?;
+        let [path, version] = [self.path, &*path::encoded(since)];
+        let query = if self.query.is_empty() { String::new() } else { format!("{}&", self.query) };
+        Some(format!("{path}?{query}resourceVersion={version}&resourceVersionMatch=NotOlderThan"))
     }
 
     /// The request for the first page of a list.
@@ -94,6 +112,11 @@ impl<'p> Pages<'p> {
                 Ok(Some(answer))
             }
         }
+    }
+
+    /// Forgets the pages so far. What follows is read in pages.
+    pub(super) fn begin_anew(&mut self) {
+        (self.next, self.bytes, self.is_in_pages) = (None, 0, true);
     }
 
     /// Takes the metadata of the last page. Returns the list's resourceVersion if there are no more pages.

@@ -14,6 +14,7 @@ use gc_core::model::{
 use super::{
     answer::{Malformed, Page},
     json,
+    request::LARGEST_ANSWER,
 };
 
 /// The first bytes of every protobuf body of the API server.
@@ -43,9 +44,8 @@ impl<'a> Fields<'a> {
             WireType::Varint => Value::Number(decode_varint(&mut self.rest)?),
             WireType::LengthDelimited => {
                 let length = usize::try_from(decode_varint(&mut self.rest)?).ok();
-                let (bytes, rest) = length
-                    .and_then(|length| self.rest.split_at_checked(length))
-                    .ok_or_else(|| Malformed::new("a field is longer than the message it is in"))?;
+                let (bytes, rest) =
+                    length.and_then(|length| self.rest.split_at_checked(length)).ok_or_else(too_long)?;
                 self.rest = rest;
                 Value::Bytes(bytes)
             }
@@ -216,23 +216,164 @@ pub(super) fn read_items<'a>(
     body: &'a [u8],
     mut each: impl FnMut(&'a [u8]) -> Result<(), Malformed>,
 ) -> Result<Page, Malformed> {
-    let envelope = open(body)?;
-    if !envelope.kind.ends_with("List") {
-        return Err(Malformed(format!("a {} instead of a list", envelope.kind)));
+    let mut reader = ListReader::default();
+    let read = reader.take(body, &mut each)?;
+    reader.rest = body[read..].to_vec();
+    reader.end()
+}
+
+/// Reads a list as [`read_list`] does, whose body comes in pieces.
+#[derive(Default)]
+pub(super) struct ListReader {
+    place: Place,
+    kind: String,
+    page: Page,
+    /// The beginning of a field of which the rest is still to come.
+    rest: Vec<u8>,
+}
+
+/// Where in a body a reader is.
+#[derive(Default)]
+enum Place {
+    #[default]
+    Magic,
+    Envelope,
+    /// In the list, of which so many bytes are still to come.
+    List(usize),
+    /// Behind the list.
+    End,
+}
+
+impl ListReader {
+    /// Reads the next piece: passes on the metadata of the items that it completes.
+    pub(super) fn feed(&mut self, piece: &[u8], each: &mut impl FnMut(&RawObject<'_>)) -> Result<(), Malformed> {
+        let mut held = std::mem::take(&mut self.rest);
+        held.extend_from_slice(piece);
+        let mut object = RawObject::default();
+        let read = self.take(&held, &mut |item| {
+            metadata(at(item, &[1])?.unwrap_or_default(), &mut object)?;
+            each(&object);
+            Ok(())
+        })?;
+        held.drain(..read);
+        if held.len() > LARGEST_ANSWER {
+            return Err(Malformed::new("an item is larger than any object"));
+        }
+        self.rest = held;
+        Ok(())
     }
-    let mut page = Page::default();
-    for field in Fields::of(envelope.raw) {
-        match field? {
-            // ListMeta: resourceVersion 2, continue 3.
-            (1, Value::Bytes(meta)) => {
-                page.resource_version = text_at(meta, &[2])?.unwrap_or_default();
-                page.next = text_at(meta, &[3])?.filter(|token| !token.is_empty());
-            }
-            (2, Value::Bytes(item)) => each(item)?,
-            _ => {}
+
+    /// What the list says of itself. A body that ends too early is an error.
+    pub(super) fn end(self) -> Result<Page, Malformed> {
+        match self.place {
+            Place::Magic => Err(Malformed::new("not a Kubernetes protobuf body")),
+            Place::Envelope if self.rest.is_empty() => Err(Malformed::new("the protobuf envelope is empty")),
+            Place::End if self.rest.is_empty() => Ok(self.page),
+            Place::Envelope | Place::List(_) | Place::End => Err(too_long()),
         }
     }
-    Ok(page)
+
+    /// Reads as far as there are whole fields. Returns how many bytes that are.
+    fn take<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        each: &mut impl FnMut(&'a [u8]) -> Result<(), Malformed>,
+    ) -> Result<usize, Malformed> {
+        let mut rest = bytes;
+        loop {
+            match self.place {
+                Place::Magic if rest.len() < MAGIC.len() => break,
+                Place::Magic => {
+                    rest = rest.strip_prefix(MAGIC).ok_or_else(|| Malformed::new("not a Kubernetes protobuf body"))?;
+                    self.place = Place::Envelope;
+                }
+                Place::Envelope => {
+                    let Some(Head { tag, length, size }) = Head::of(rest)? else { break };
+                    if tag == 2 && self.kind.ends_with("List") {
+                        (rest, self.place) = (&rest[size..], Place::List(length));
+                        continue;
+                    }
+                    let Some(value) = rest.get(size..size.saturating_add(length)) else { break };
+                    match tag {
+                        1 => self.kind = text_at(value, &[2])?.unwrap_or_default(),
+                        2 => return Err(Malformed(format!("a {} instead of a list", self.kind))),
+                        _ => {}
+                    }
+                    rest = &rest[size + length..];
+                }
+                Place::List(0) => self.place = Place::End,
+                Place::List(left) => {
+                    let Some(Head { tag, length, size }) = Head::of(&rest[..rest.len().min(left)])? else { break };
+                    let whole = size.saturating_add(length);
+                    if whole > left {
+                        return Err(too_long());
+                    }
+                    let Some(value) = rest.get(size..whole) else { break };
+                    match tag {
+                        // ListMeta: resourceVersion 2, continue 3, remainingItemCount 4.
+                        1 => {
+                            self.page = Page {
+                                resource_version: text_at(value, &[2])?.unwrap_or_default(),
+                                next: text_at(value, &[3])?.filter(|token| !token.is_empty()),
+                                remaining: number(value, 4)?.and_then(|number| u64::try_from(number).ok()),
+                            };
+                        }
+                        2 => each(value)?,
+                        _ => {}
+                    }
+                    (rest, self.place) = (&rest[whole..], Place::List(left - whole));
+                }
+                Place::End => {
+                    let Some(Head { length, size, .. }) = Head::of(rest)? else { break };
+                    let Some(after) = rest.get(size.saturating_add(length)..) else { break };
+                    rest = after;
+                }
+            }
+        }
+        Ok(bytes.len() - rest.len())
+    }
+}
+
+/// The beginning of a field.
+struct Head {
+    tag: u32,
+    /// The length of its value.
+    length: usize,
+    /// The length of what stands before its value.
+    size: usize,
+}
+
+impl Head {
+    /// The longest: two numbers of ten bytes.
+    const LONGEST: usize = 20;
+
+    /// That of the first field; `None` if more bytes are needed to tell.
+    fn of(bytes: &[u8]) -> Result<Option<Self>, Malformed> {
+        let mut rest = bytes;
+        let mut read = || {
+            let (tag, wire_type) = decode_key(&mut rest)?;
+            let length = match wire_type {
+                WireType::LengthDelimited => decode_varint(&mut rest)?,
+                other => {
+                    skip_field(other, tag, &mut rest, DecodeContext::default())?;
+                    0
+                }
+            };
+            Ok::<_, prost::DecodeError>((tag, length))
+        };
+        match read() {
+            Ok((tag, length)) => {
+                let length = usize::try_from(length).map_err(|_| too_long())?;
+                Ok(Some(Head { tag, length, size: bytes.len() - rest.len() }))
+            }
+            Err(_) if bytes.len() < Self::LONGEST => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn too_long() -> Malformed {
+    Malformed::new("a field is longer than the message it is in")
 }
 
 /// Reads one object of any kind whose metadata is field 1.
@@ -485,6 +626,21 @@ mod tests {
             let body = list();
             prop_assume!(cut < body.len());
             prop_assert!(read_list(&body[..cut], &mut |_| ()).is_err());
+        }
+
+        #[test]
+        fn a_list_in_pieces_is_read_as_the_whole(size in 1usize..400, cut in 0usize..600) {
+            let body = list();
+            let (mut of_whole, mut in_pieces) = (Vec::new(), Vec::new());
+            let page = read_list(&body, &mut |object| of_whole.push(object.clone())).unwrap();
+            let mut reader = ListReader::default();
+            for piece in body[..cut.min(body.len())].chunks(size) {
+                reader.feed(piece, &mut |object| in_pieces.push(object.clone().into_owned())).unwrap();
+            }
+            match cut < body.len() {
+                true => prop_assert!(reader.end().is_err()),
+                false => prop_assert_eq!((reader.end().unwrap(), in_pieces), (page, of_whole)),
+            }
         }
     }
 }

@@ -12,7 +12,14 @@ use kube::client::Body;
 
 use crate::bounded;
 
-use super::{Connection, Exchange, ReadEvent, answer::Answer, clock, credentials::Lease, error::Failure, retry};
+use super::{
+    Connection, Exchange, ReadEvent,
+    answer::{Answer, Malformed, is_protobuf},
+    clock,
+    credentials::Lease,
+    error::Failure,
+    retry,
+};
 
 /// The largest buffer to reserve because of a Content-Length header.
 const LARGEST_RESERVE: usize = 16 << 20;
@@ -85,6 +92,10 @@ impl Stream {
     }
 }
 
+fn too_large(largest: usize) -> Malformed {
+    Malformed(format!("it is larger than {}", bounded::size(largest as u64)))
+}
+
 fn text(head: &Head, name: header::HeaderName) -> Option<&str> {
     head.headers.get(name).and_then(|value| value.to_str().ok())
 }
@@ -126,6 +137,36 @@ impl Connection {
         .await;
         self.report(&record, begun.as_ref().map(|begun| begun.as_ref().err().map(|answer| answer.body.as_slice())));
         begun?.map_err(|answer| Failure::Refused(answer.refusal()))
+    }
+
+    /// GETs a list in protobuf, once, and passes its body on in pieces as they come.
+    pub(super) async fn get_in_pieces(
+        &self,
+        url: &str,
+        mut take: impl FnMut(&[u8]) -> Result<(), Malformed>,
+    ) -> Result<(), Failure> {
+        if let Some(rate) = &self.rate {
+            rate.pass().await;
+        }
+        let request = Request::builder().method(Method::GET).uri(url).header(header::ACCEPT, METADATA_LIST);
+        let request = request.body(Vec::new()).map_err(|error| Failure::Malformed(error.to_string()))?;
+        within(self.limits.whole, async {
+            let mut stream = self.stream(request, self.limits.silence.unwrap_or(Duration::MAX)).await?;
+            if !is_protobuf(&stream.content_type) {
+                return Err(Failure::Malformed("a list that is not protobuf".to_owned()));
+            }
+            let (mut bytes, mut taken) = (0, Ok(()));
+            while taken.is_ok()
+                && stream
+                    .more(|piece| {
+                        bytes += piece.len();
+                        taken = if bytes > LARGEST_LIST { Err(too_large(LARGEST_LIST)) } else { take(piece) };
+                    })
+                    .await?
+            {}
+            Ok(taken?)
+        })
+        .await
     }
 
     /// Reports an exchange: with the body of the answer if that was read whole, or with why there is no answer.
@@ -182,8 +223,7 @@ impl Connection {
             if let Ok(data) = frame.map_err(|error| Failure::of_transport(&error))?.into_data() {
                 body.extend_from_slice(&data);
                 if body.len() > largest {
-                    let why = format!("it is larger than {}", bounded::size(largest as u64));
-                    return Err(Failure::Malformed(why));
+                    return Err(too_large(largest).into());
                 }
             }
         }
