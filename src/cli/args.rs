@@ -598,17 +598,13 @@ pub struct VersionArgs {
     pub printing: PrintArgs,
 }
 
-/// The policy of a delete, given as `--propagation` or as kubectl's `--cascade`.
+/// The policy of a delete, given as kubectl's `--cascade` or by the API's name for it, `--propagation`.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct PropagationArgs {
-    /// How the delete treats dependents; --cascade=POLICY is the same [default: background]
-    #[arg(long, help_heading = "Deletion", value_name = "POLICY", value_parser = choice(POLICIES), ignore_case = true)]
-    pub propagation: Option<Propagation>,
-    /// kubectl's name for --propagation
+    /// How the delete treats dependents; --propagation=POLICY is the same [default: background]
     #[arg(
         long,
         help_heading = "Deletion",
-        hide_short_help = true,
         value_name = "POLICY",
         value_parser = choice(POLICIES),
         ignore_case = true,
@@ -618,6 +614,16 @@ pub struct PropagationArgs {
         conflicts_with = "propagation"
     )]
     pub cascade: Option<Propagation>,
+    /// The API's name for --cascade
+    #[arg(
+        long,
+        help_heading = "Deletion",
+        hide_short_help = true,
+        value_name = "POLICY",
+        value_parser = choice(POLICIES),
+        ignore_case = true
+    )]
+    pub propagation: Option<Propagation>,
 }
 
 impl PropagationArgs {

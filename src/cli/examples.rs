@@ -27,7 +27,7 @@ pub const EXAMPLES: &[Example] = &[
     ("Save what a delete would remove", "archive statefulset/db -n shop db.yaml"),
     ("All that is in a namespace, compressed", "archive namespace/shop shop.yaml.gz"),
     ("All that have a label, and what goes with them", "archive deployments -l app=web -n shop web.yaml"),
-    ("The object alone: its dependents stay", "archive deployment/web -n shop web.yaml --propagation=orphan"),
+    ("The object alone: its dependents stay", "archive deployment/web -n shop web.yaml --cascade=orphan"),
     ("What would be created?", "restore db.yaml --dry-run"),
     ("Create it again", "restore db.yaml"),
     ("Into another namespace", "restore db.yaml -n shop-copy"),

@@ -137,6 +137,6 @@ fn radius(
     let snapshot = &session.snapshot;
     let most = (!args.targets.all).then_some(WORST);
     let bad = rows.iter().any(|row| args.gates.fails_at(row.verdict));
-    let radius = BlastRadius::new(snapshot, propagation, rows, session.namespace.as_deref(), most);
+    let radius = BlastRadius::new(snapshot, &global.kubectl(), propagation, rows, session.namespace.as_deref(), most);
     report(global, args, session, session.namespace.as_deref(), &radius, &radius.gaps(), bad)
 }

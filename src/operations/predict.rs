@@ -125,8 +125,8 @@ pub fn predict(
     let mut results = results.into_iter();
     let mut first = results.next().expect("a plan of the policy that was asked for");
     if asked.every_policy && is_large {
-        let (most, policy) = (thousands(MOST_OF_EVERY_POLICY), first.plan.request.propagation.name().to_lowercase());
-        first.notes.push(format!("More than {most} objects are changed: only --propagation={policy} is shown."));
+        let (most, policy) = (thousands(MOST_OF_EVERY_POLICY), first.plan.request.propagation.flag());
+        first.notes.push(format!("More than {most} objects are changed: only {policy} is shown."));
     }
     Ok(PlanResult { others: results.collect(), ..first })
 }
@@ -202,7 +202,7 @@ pub fn refuse_orphaning_in_vain(snapshot: &Snapshot, plan: &Plan) -> Result<(), 
     let describe: Vec<String> = in_vain
         .map(|note| {
             format!(
-                "{}: {}; move the objects to keep elsewhere first, or use --propagation=background to delete \
+                "{}: {}; move the objects to keep elsewhere first, or use --cascade=background to delete \
                  everything",
                 snapshot.short_name(note.object),
                 note.kind.message(propagation)

@@ -443,8 +443,8 @@ fn plans_name_no_other_object() {
         let out = with_input(&words("plan roles --all -n x --from -"), role.to_string()).fine();
         out.lines().find_map(|line| line.strip_prefix("Next  ")).expect("a command").to_owned()
     };
-    assert_eq!(next("--all"), "kubectl gc delete roles.rbac.authorization.k8s.io/--all -n x --propagation=background");
-    assert_eq!(next("a b"), "kubectl gc delete 'roles.rbac.authorization.k8s.io/a b' -n x --propagation=background");
+    assert_eq!(next("--all"), "kubectl gc delete roles.rbac.authorization.k8s.io/--all -n x");
+    assert_eq!(next("a b"), "kubectl gc delete 'roles.rbac.authorization.k8s.io/a b' -n x");
     let by_hand = "# a name in this has characters that don't print, and has to be put in by hand: kubectl gc delete ";
     assert!(next("a\u{1b}[31mb").starts_with(by_hand) && next("a\nb").starts_with(by_hand));
 }

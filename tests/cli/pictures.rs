@@ -345,7 +345,7 @@ fn a_page_of_many_objects_is_bounded() {
     let line = "plan cm/owner -n shop --assume-complete -o html --from -";
     let ran = with_input(&words(line), list.as_bytes());
     assert!(
-        ran.err.contains("More than 20,000 objects are changed: only --propagation=background is shown."),
+        ran.err.contains("More than 20,000 objects are changed: only --cascade=background is shown."),
         "{}",
         ran.err
     );

@@ -111,7 +111,7 @@ fn of_at_80_columns(dump: &str, line: &str) -> String {
 
 /// Commands that users paste are never wrapped.
 fn is_command(line: &str) -> bool {
-    ["kubectl delete", "kubectl gc delete", " | kubectl "].iter().any(|part| line.contains(part))
+    ["kubectl delete", "kubectl gc delete", "kubectl gc plan", " | kubectl "].iter().any(|part| line.contains(part))
         || ["kubectl ", "test ! -e "].iter().any(|begin| line.trim_start().starts_with(begin))
 }
 

@@ -70,7 +70,7 @@ fn orphaning_that_keeps_nothing_is_no_delete() {
         refuse_orphaning_in_vain(&scene.snapshot, &plan).map_err(|error| error.to_string()).err().unwrap_or_default()
     };
     let (namespace, definition) = ("Namespace ns\nConfigMap c", "CustomResourceDefinition Shop\nShop a");
-    let then = "; move the objects to keep elsewhere first, or use --propagation=background to delete everything";
+    let then = "; move the objects to keep elsewhere first, or use --cascade=background to delete everything";
     assert_eq!(
         refused(namespace, "Namespace/ns", Orphan),
         format!(

@@ -261,7 +261,7 @@ impl Deleting {
 
 /// The arguments of `kubectl gc delete` with this policy, and its defaults.
 fn as_typed(propagation: Propagation) -> Result<DeleteArgs, OperationError> {
-    let policy = format!("--propagation={}", propagation.name().to_lowercase());
+    let policy = propagation.flag();
     let words = ["kubectl-gc", "delete", &policy].map(OsString::from);
     match Cli::of(words).map(|cli| cli.command) {
         Ok(Command::Delete(args)) => Ok(args),

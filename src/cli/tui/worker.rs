@@ -393,7 +393,7 @@ fn delete_command(
     propagation: Propagation,
 ) -> Option<ShellCommand> {
     let by_namespace = grouped(targets.iter().map(|target| snapshot.object(*target)).map(|it| (it.namespace, it)));
-    let policy = format!("--propagation={}", propagation.name().to_lowercase());
+    let policy = (propagation != Propagation::default()).then(|| propagation.flag());
     let mut all: Option<ShellCommand> = None;
     for (namespace, objects) in by_namespace {
         let mut command = delete.clone();
@@ -401,7 +401,7 @@ fn delete_command(
             let resource = snapshot.resources.get(object.resource);
             command = command.object(&resource.plural, &resource.group, snapshot.text(object.name))?;
         }
-        let command = command.in_namespace(snapshot.text(namespace))?.arg(&policy);
+        let command = command.in_namespace(snapshot.text(namespace))?.args(&policy);
         all = Some(match all {
             Some(before) => before.and(command),
             None => command,

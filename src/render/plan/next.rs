@@ -112,7 +112,11 @@ fn first(remedies: Vec<Remedy>) -> Vec<Way> {
 
 /// The same steps, and in the end another plan.
 fn then_again(view: &PlanView<'_>, mut ways: Vec<Way>) -> Vec<Way> {
-    let again = if view.is_sweep() { "sweep again" } else { "plan again" };
+    let again = match view.is_sweep() {
+        true => "sweep again",
+        false if view.to_be_done => "delete again",
+        false => "plan again",
+    };
     match ways.last_mut() {
         Some((_, remedy)) if remedy.commands.is_empty() => remedy.what.push_str(&format!(", {THEN}{again}")),
         Some(_) => ways.push((THEN, say(Step::Look, again))),
@@ -768,8 +772,8 @@ pub(super) fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> O
     });
     let saves = is_saved(view);
     let archive = targets.first().filter(|_| saves).map(|first| archive_of(view, *first));
-    let policy = format!("--propagation={}", propagation.name().to_lowercase());
-    let policy = (!is_policy_ignored(view)).then_some(policy);
+    let is_default = [propagation, view.plan.request.propagation] == [Propagation::default(); 2];
+    let policy = (!is_default && !is_policy_ignored(view)).then(|| propagation.flag());
     let keep = view.kept.iter().flat_map(|kept| &kept.asked).map(|text| format!("--keep={text}"));
     let flags = policy.into_iter().chain(keep).chain(grace).chain(archive).chain(view.limits.iter().cloned());
     let flags: Vec<String> = flags.collect();

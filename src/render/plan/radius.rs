@@ -7,12 +7,13 @@ use serde::Serialize;
 use crate::render::{
     lines::{self, Line},
     output::{Output, TextOptions},
-    picture::{Objects, Picture, PictureOptions, Row, View, row_of, section},
-    sections::Heading,
+    picture::{Objects, Picture, PictureOptions, Row, View, row_of},
+    sections::{Heading, Said, Sections},
     states::{Fate, LOSS, OUTSIDE, Tone, Toned, word_in},
     words::full_names,
 };
 use gc_core::{
+    command_line::{Kubectl, ShellCommand, word_of},
     document::{Head, Named},
     graph::OwnerGraph,
     model::{Gap, ObjectId, Snapshot},
@@ -38,6 +39,8 @@ pub struct BlastRadius<'a> {
     /// How many of all have each verdict, the worst first.
     verdicts: Vec<(VerdictResult, usize)>,
     pub namespace: Option<&'a str>,
+    /// The plan of the worst; `None` if a command can't name it.
+    next: Option<ShellCommand>,
 }
 
 /// The document.
@@ -51,9 +54,10 @@ struct BlastRadiusDocument<'a> {
 }
 
 impl<'a> BlastRadius<'a> {
-    /// Keeps the first rows only.
+    /// Keeps the first rows only. `kubectl` makes the command that looks closer.
     pub fn new(
         snapshot: &'a Snapshot,
+        kubectl: &Kubectl,
         propagation: Propagation,
         mut rows: Vec<Radius>,
         namespace: Option<&'a str>,
@@ -68,7 +72,12 @@ impl<'a> BlastRadius<'a> {
             }
         }
         rows.truncate(most.unwrap_or(usize::MAX));
-        BlastRadius { snapshot, propagation, rows, total, verdicts, namespace }
+        let next = rows.first().and_then(|worst| {
+            let plan = kubectl.plugin("plan").arg(word_of(snapshot, worst.object)?);
+            let plan = plan.in_namespace(snapshot.namespace(worst.object))?;
+            Some(plan.args((propagation != Propagation::default()).then(|| propagation.flag())))
+        });
+        BlastRadius { snapshot, propagation, rows, total, verdicts, namespace, next }
     }
 
     /// What could not be read, and may follow one of the roots.
@@ -89,6 +98,13 @@ impl<'a> BlastRadius<'a> {
     /// What the picture shows.
     fn title(&self) -> String {
         if self.rows.is_empty() { NOTHING.to_owned() } else { self.heading() }
+    }
+
+    /// What is said below the rows.
+    fn sections(&self) -> Sections {
+        let mut sections = Sections::default();
+        sections.add(Heading::Next, self.next.iter().map(Said::command));
+        sections
     }
 
     /// How many rows there are no lines for.
@@ -174,7 +190,9 @@ impl Output for BlastRadius<'_> {
         let mut objects = Objects::new(self.snapshot, &graph, options.commands);
         let draw = |row: &Radius| Row { object: Some(objects.add(row.object)), ..row_of(&self.line(row), &[]) };
         let rows = self.rows.iter().map(draw).collect();
-        let sections = section(Heading::Note, self.left_out().into_iter().collect()).into_iter().collect();
+        let mut said = self.sections();
+        said.add(Heading::Note, self.left_out());
+        let sections = said.drawn();
         Some(Picture::of("BlastRadius", self.title(), objects, View { rows, sections, ..View::default() }))
     }
 
@@ -197,6 +215,7 @@ impl Output for BlastRadius<'_> {
         writeln!(out)?;
         let lines = self.rows.iter().map(|row| self.line(row)).collect();
         lines::write_padded(lines, options, out)?;
-        self.left_out().map_or(Ok(()), |more| writeln!(out, "  {more}"))
+        self.left_out().map_or(Ok(()), |more| writeln!(out, "  {more}"))?;
+        self.sections().write_below(options, out)
     }
 }

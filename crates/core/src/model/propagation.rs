@@ -16,3 +16,11 @@ pub enum Propagation {
 }
 
 named!(Propagation);
+
+impl Propagation {
+    /// The flag of `kubectl delete` and `kubectl gc` that asks for this policy.
+    #[must_use]
+    pub fn flag(self) -> String {
+        format!("--cascade={}", self.name().to_lowercase())
+    }
+}
