@@ -199,7 +199,7 @@ impl<'a> Case<'a> {
         let (snapshot, resource) = (self.snapshot(), self.snapshot().resource(object));
         let known = known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind);
         let known = known.filter(|_| snapshot.object(object).terminating());
-        let listed = known.and_then(|known| known.policy()).zip(snapshot.facts.policy(object));
+        let listed = known.and_then(|known| known.policy).zip(snapshot.facts.policy(object));
         let acts = |(policy, facts)| matches!(self.stage.policy_effect(object, policy, facts), PolicyEffect::Act(_));
         let inventory = listed.filter(|it| acts(*it)).and_then(|(_, facts)| facts.inventory.as_deref());
         let inventory = inventory.filter(|inventory| inventory.waits && !inventory.elsewhere);

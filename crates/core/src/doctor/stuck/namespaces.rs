@@ -16,7 +16,7 @@ use crate::{
     },
     model::{
         ObjectId,
-        effects::{EffectKind, FinalizerEffect, Guard, Severity, add_on, known_finalizer_in},
+        effects::{EffectKind, Guard, Severity, add_on, known_finalizer_in},
         facts::{CONTENT_FAILURE, Condition},
     },
     server::OwnDelete,
@@ -219,10 +219,10 @@ fn removers(said: &[&Condition]) -> Vec<Remover> {
             return Some((add_on.name, false, None));
         };
         let cost = match known.does {
-            FinalizerEffect::Acts(kind, words, policy) if kind.severity() == Severity::Error => {
+            Some(kind) if kind.severity() == Severity::Error => {
                 let before = if kind == EffectKind::DataLost { "DATA LOSS: before" } else { "Before" };
-                let unless = if policy.is_some() { ", unless its settings keep that" } else { "" };
-                Some(format!("{before} {} removes {finalizer}, {words}{unless}.", known.by))
+                let unless = if known.policy.is_some() { ", unless its settings keep that" } else { "" };
+                Some(format!("{before} {} removes {finalizer}, {}{unless}.", known.by, known.says))
             }
             _ => None,
         };

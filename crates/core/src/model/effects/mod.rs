@@ -1,13 +1,13 @@
 //! Effects of a delete outside the owner graph: in a cloud, on storage, on objects without owner references.
 //!
-//! The tables are in [`finalizers`], `add_ons` and [`policies`]; [`crate::plan`] applies them to a plan. Every entry
-//! has a source.
+//! What is known of operators is in `operators.json`; [`crate::plan`] applies it to a plan.
 
 mod add_ons;
 pub mod finalizers;
 mod guards;
 mod inventory;
 mod named;
+mod operators;
 mod pauses;
 pub mod policies;
 mod users;
@@ -15,7 +15,7 @@ mod users;
 pub(crate) use inventory::RELEASE;
 pub use inventory::{Inventory, InventoryObject, Spared, TRACKING_ID, application_named};
 
-pub use finalizers::{FinalizerEffect, KnownFinalizer, When};
+pub use finalizers::{KnownFinalizer, When};
 
 pub use add_ons::{AddOn, add_on};
 pub(crate) use add_ons::{is_of_another, is_within};
@@ -33,7 +33,7 @@ pub use policies::{Policy, PolicyEffect, PolicyFacts};
 pub use users::{KnownUsers, Naming, known_users};
 pub(crate) use users::{creates_first, hook, names_used, protected, protected_for, used};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 /// The severity of an effect.
@@ -50,10 +50,12 @@ pub enum Severity {
 named!(Severity);
 
 /// An effect outside the owner graph. Its JSON name never changes meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum EffectKind {
     /// Data is lost.
+    #[serde(rename = "data-loss")]
     #[strum(serialize = "data-loss")]
     DataLost,
     /// The external resource that the object represents is deleted.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
 use crate::model::facts::Required;
 
 /// A kind of deletion policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 pub enum Policy {
     /// None: its controller always deletes what it lists.
     ArgoCd,
@@ -240,7 +241,7 @@ pub(crate) fn is_policy_annotation(key: &str) -> bool {
 impl Policy {
     /// The known policy of an object of this kind with these finalizers.
     pub fn of<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> Option<Policy> {
-        finalizers.find_map(|finalizer| known_finalizer(finalizer, group, kind)?.policy())
+        finalizers.find_map(|finalizer| known_finalizer(finalizer, group, kind)?.policy)
     }
 
     /// The policy of objects of a kind whose controller deletes others after they are gone, whatever their finalizers.

@@ -5,10 +5,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 use crate::{
     model::{
         ObjectId, Snapshot, Symbol,
-        effects::{
-            EffectKind, FinalizerEffect, Inventory, InventoryObject, Policy, PolicyEffect, is_of_a_group,
-            known_finalizer,
-        },
+        effects::{EffectKind, Inventory, InventoryObject, Policy, PolicyEffect, is_of_a_group, known_finalizer},
     },
     plan::outcome::{Outcome, OutsideEffect, Plan},
     simulate::{Cause, Start, Uncertainty, in_inventory, is_spared, recreators::Survival},
@@ -133,20 +130,20 @@ impl SideEffects<'_, '_> {
         let mut unknown: Vec<&str> = Vec::new();
         for finalizer in found.finalizers.iter().filter(|finalizer| is_foreign(**finalizer)) {
             let text = snapshot.text(*finalizer);
-            match known_finalizer(text, &resource.group, &resource.kind).map(|known| known.does) {
-                None => unknown.push(text),
-                Some(FinalizerEffect::Nothing) => {}
-                Some(FinalizerEffect::Acts(kind, _, _))
-                    if self.effects[first..].iter().any(|effect| effect.kind == kind) => {}
-                Some(FinalizerEffect::Acts(..)) if let Some(other) = self.shared_with(object, *finalizer) => {
+            let Some(known) = known_finalizer(text, &resource.group, &resource.kind) else {
+                unknown.push(text);
+                continue;
+            };
+            match (known.does, known.policy) {
+                (None, _) => {}
+                (Some(kind), _) if self.effects[first..].iter().any(|effect| effect.kind == kind) => {}
+                _ if let Some(other) = self.shared_with(object, *finalizer) => {
                     let named = snapshot.located(other, Some(snapshot.namespace(object)));
                     let message = format!("its rules are removed from the load balancer, which {named} keeps");
                     self.add_about(object, EffectKind::CleanedUp, message, other);
                 }
-                Some(FinalizerEffect::Acts(kind, message, None)) => self.add(object, kind, message),
-                Some(FinalizerEffect::Acts(kind, message, Some(policy))) => {
-                    self.add_by_policy(object, kind, message, policy)
-                }
+                (Some(kind), None) => self.add(object, kind, known.says),
+                (Some(kind), Some(policy)) => self.add_by_policy(object, kind, known.says, policy),
             }
         }
         if !unknown.is_empty() {

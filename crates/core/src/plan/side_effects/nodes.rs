@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     model::{
         ObjectId,
-        effects::{EffectKind, FinalizerEffect, known_finalizer},
+        effects::{EffectKind, known_finalizer},
         facts::{VolumeData, VolumeDeleter},
     },
     plan::outcome::{Outcome, OutcomeKind, OutsideEffect, Plan},
@@ -160,7 +160,7 @@ impl SideEffects<'_, '_> {
         let snapshot = self.context.snapshot;
         snapshot.object(node).finalizers.iter().any(|finalizer| {
             let known = known_finalizer(snapshot.text(*finalizer), "", "Node");
-            known.is_some_and(|known| matches!(known.does, FinalizerEffect::Acts(EffectKind::ExternalDeleted, ..)))
+            known.is_some_and(|known| known.does == Some(EffectKind::ExternalDeleted))
         })
     }
 

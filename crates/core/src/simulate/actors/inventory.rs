@@ -77,7 +77,7 @@ impl World<'_, '_> {
         let before = finalizers.len();
         finalizers.retain(|finalizer| {
             let known = known_finalizer(snapshot.text(*finalizer), &resource.group, &resource.kind);
-            let policy = known.and_then(|known| known.policy()).filter(|policy| policy.deletes_objects());
+            let policy = known.and_then(|known| known.policy).filter(|policy| policy.deletes_objects());
             policy.is_none_or(|policy| !self.delete_listed(object, policy, unread))
         });
         finalizers.len() < before

@@ -31,7 +31,7 @@ impl SimContext<'_> {
         let Some(facts) = snapshot.facts.policy(object) else { return Vec::new() };
         let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
         let acts_as = known_finalizer(text, group, kind)
-            .and_then(|known| known.policy())
+            .and_then(|known| known.policy)
             .filter(|policy| policy.needs_account())
             .and_then(|_| facts.account());
         let account = acts_as.and_then(|name| {
@@ -48,7 +48,7 @@ impl SimContext<'_> {
         let is_sure = surely_needs(text, group, kind);
         let is_known = known_finalizer(text, group, kind).is_some() && !is_sure;
         let keeps = known_finalizer(text, group, kind)
-            .and_then(|known| known.policy())
+            .and_then(|known| known.policy)
             .is_some_and(|policy| matches!(policy.says(facts), PolicyEffect::Keep(_)));
         let mut needed: Vec<Needed> = account.into_iter().collect();
         for named in names {
