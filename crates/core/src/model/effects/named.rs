@@ -1,6 +1,9 @@
 //! What custom resources name in their spec: their controllers need that, or may, to remove a finalizer (R9.47).
 
+use serde::Deserialize;
 use serde_json::Value;
+
+use super::operators::{Kind, OPERATORS, Remark, kind};
 
 sparse! {
     /// An object as the spec of another names it.
@@ -47,81 +50,48 @@ const OF_OTHERS: [&str; 14] = [
 const SECRET: [&str; 6] = ["secret", "credential", "password", "token", "kubeconfig", "auth"];
 const WRITTEN: [&str; 4] = ["write", "output", "target", "publish"];
 
-/// What a controller surely needs to remove its finalizer.
-struct KnownNeed {
-    of: (&'static str, &'static str),
+/// What a controller surely needs to remove its finalizer: nothing else that objects of this kind name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KnownNeed {
+    #[serde(deserialize_with = "kind")]
+    on: Kind,
     /// A part of the finalizers.
     finalizer: &'static str,
     /// Where its objects name it.
     path: &'static str,
     /// Its group, if that is another.
+    #[serde(default)]
     group: &'static str,
     /// Its kind, where they don't name that.
     kind: &'static str,
     /// Its namespace.
+    #[serde(default)]
     namespace: &'static str,
     /// The name of what is always there.
+    #[serde(default)]
     except: &'static str,
+    #[serde(rename = "source")]
+    _source: Remark,
+    #[serde(default, rename = "remark")]
+    _remark: Remark,
 }
 
-/// Nothing else that objects of these kinds name is needed.
-const KNOWN_NEEDS: &[KnownNeed] = &[
-    // external-secrets/external-secrets pkg/controllers/pushsecret/pushsecret_controller.go:DeleteSecretFromProviders
-    KnownNeed {
-        of: ("external-secrets.io", "PushSecret"),
-        finalizer: "externalsecrets.io/",
-        path: "/spec/secretStoreRefs",
-        group: "",
-        kind: "SecretStore",
-        namespace: "",
-        except: "",
-    },
-    // argoproj/argo-cd controller/appcontroller.go:finalizeApplicationDeletion
-    KnownNeed {
-        of: ("argoproj.io", "Application"),
-        finalizer: "finalizer.argocd.argoproj.io",
-        path: "/spec/project",
-        group: "",
-        kind: "AppProject",
-        namespace: ANYWHERE,
-        except: "default",
-    },
-    // flux-iac/tofu-controller controllers/tf_controller.go:Reconcile
-    KnownNeed {
-        of: ("infra.contrib.fluxcd.io", "Terraform"),
-        finalizer: "finalizers.tf.contrib.fluxcd.io",
-        path: "/spec/sourceRef",
-        group: "source.toolkit.fluxcd.io",
-        kind: "GitRepository",
-        namespace: "",
-        except: "",
-    },
-    INSTANCE,
-    KnownNeed { of: ("postgresql.cnpg.io", "Publication"), ..INSTANCE },
-    KnownNeed { of: ("postgresql.cnpg.io", "Subscription"), ..INSTANCE },
-];
-
-/// The controller runs in the pods of the cluster.
-// cloudnative-pg/cloudnative-pg internal/management/controller/database_controller.go
-const INSTANCE: KnownNeed = KnownNeed {
-    of: ("postgresql.cnpg.io", "Database"),
-    finalizer: "cnpg.io/delete",
-    path: "/spec/cluster",
-    group: "",
-    kind: "Cluster",
-    namespace: "",
-    except: "",
-};
-
-/// Finalizers, and the keys by which objects of any kind name what their controllers surely need, beside other things:
-/// in the same group or in that above it.
-const KNOWN_KEYS: [(&str, &str); 1] = [
-    // crossplane/crossplane-runtime pkg/reconciler/managed/reconciler.go: it connects before it observes or deletes.
-    ("finalizer.managedresource.crossplane.io", "providerConfigRef"),
-];
+/// A finalizer, and the key by which objects of any kind name what its controller surely needs, beside other things: in
+/// the same group or in that above it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KnownKey {
+    finalizer: &'static str,
+    key: &'static str,
+    #[serde(rename = "source")]
+    _source: Remark,
+    #[serde(default, rename = "remark")]
+    _remark: Remark,
+}
 
 fn known_needs<'k>(group: &'k str, kind: &'k str) -> impl Iterator<Item = &'static KnownNeed> + 'k {
-    KNOWN_NEEDS.iter().filter(move |need| need.of == (group, kind))
+    OPERATORS.needs.iter().filter(move |need| need.on == (group, kind))
 }
 
 /// Whether the controller of a finalizer surely needs what objects of this kind name.
@@ -168,7 +138,7 @@ impl NamedObject {
 
     /// Whether the controller of a finalizer surely needs what this names, unless it keeps all.
     pub(crate) fn is_needed_for(&self, finalizer: &str) -> bool {
-        KNOWN_KEYS.contains(&(finalizer, &*self.key))
+        OPERATORS.needed_keys.iter().any(|known| known.finalizer == finalizer && known.key == self.key)
     }
 
     /// Whether it may be in any namespace.
@@ -346,11 +316,11 @@ mod tests {
         };
         let stores = json!([{"name": "vault"}, {"name": "all", "kind": "ClusterSecretStore"}, {"labelSelector": {}}]);
         let push = json!({"secretStoreRefs": stores, "selector": {"secret": {"name": "source"}}});
-        assert_eq!(named(KNOWN_NEEDS[0].of, push), ["SecretStore/vault", "ClusterSecretStore/all"]);
+        assert_eq!(named(("external-secrets.io", "PushSecret"), push), ["SecretStore/vault", "ClusterSecretStore/all"]);
         let application = json!({"project": "shop", "source": {"tokenSecret": "other"}});
-        assert_eq!(named(KNOWN_NEEDS[1].of, application), ["AppProject/shop"]);
-        assert!(named(KNOWN_NEEDS[1].of, json!({"project": "default"})).is_empty());
-        assert!(named(KNOWN_NEEDS[1].of, json!({})).is_empty());
+        assert_eq!(named(("argoproj.io", "Application"), application), ["AppProject/shop"]);
+        assert!(named(("argoproj.io", "Application"), json!({"project": "default"})).is_empty());
+        assert!(named(("argoproj.io", "Application"), json!({})).is_empty());
         assert!(surely_needs("resources-finalizer.argocd.argoproj.io/background", "argoproj.io", "Application"));
         assert!(!surely_needs("acme.io/audit", "argoproj.io", "Application"));
     }

@@ -6,7 +6,14 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 
-use super::{add_ons::AddOn, finalizers::KnownFinalizer};
+use super::{
+    add_ons::AddOn,
+    finalizers::KnownFinalizer,
+    guards::Guard,
+    named::{KnownKey, KnownNeed},
+    pauses::Pausable,
+    users::{CreatedFirst, KnownUsers},
+};
 
 /// An entry of the file.
 #[derive(Deserialize)]
@@ -18,6 +25,18 @@ struct Operator {
     controllers: Vec<AddOn>,
     #[serde(default)]
     finalizers: Vec<KnownFinalizer>,
+    #[serde(default)]
+    pauses: Vec<Pausable>,
+    #[serde(default)]
+    kept_by: Vec<KnownUsers>,
+    #[serde(default)]
+    creates_first: Vec<CreatedFirst>,
+    #[serde(default)]
+    needs: Vec<KnownNeed>,
+    #[serde(default)]
+    needed_keys: Vec<KnownKey>,
+    #[serde(default)]
+    guards: Vec<Guard>,
 }
 
 /// What is known of all operators, by what is asked.
@@ -25,6 +44,12 @@ struct Operator {
 pub(super) struct Operators {
     pub add_ons: Vec<AddOn>,
     pub finalizers: Vec<KnownFinalizer>,
+    pub pauses: Vec<Pausable>,
+    pub kept_by: Vec<KnownUsers>,
+    pub creates_first: Vec<CreatedFirst>,
+    pub needs: Vec<KnownNeed>,
+    pub needed_keys: Vec<KnownKey>,
+    pub guards: Vec<Guard>,
 }
 
 const FILE: &str = include_str!("operators.json");
@@ -39,6 +64,12 @@ pub(super) static OPERATORS: LazyLock<Operators> = LazyLock::new(|| {
         names.filter(|name| name.is_empty()).for_each(|name| *name = of.name);
         all.add_ons.extend(of.controllers);
         all.finalizers.extend(of.finalizers);
+        all.pauses.extend(of.pauses);
+        all.kept_by.extend(of.kept_by);
+        all.creates_first.extend(of.creates_first);
+        all.needs.extend(of.needs);
+        all.needed_keys.extend(of.needed_keys);
+        all.guards.extend(of.guards);
     }
     all
 });
@@ -49,11 +80,20 @@ pub(super) type Kind = (&'static str, &'static str);
 /// Reads `apps/Deployment` and `Secret`.
 pub(super) fn kinds<'de: 'static, D: Deserializer<'de>>(from: D) -> Result<Vec<Kind>, D::Error> {
     let kinds = Vec::<&'static str>::deserialize(from)?;
-    Ok(kinds.into_iter().map(|kind| kind.split_once('/').unwrap_or(("", kind))).collect())
+    Ok(kinds.into_iter().map(split).collect())
+}
+
+/// Reads one of these.
+pub(super) fn kind<'de: 'static, D: Deserializer<'de>>(from: D) -> Result<Kind, D::Error> {
+    <&'static str>::deserialize(from).map(split)
+}
+
+fn split(kind: &'static str) -> Kind {
+    kind.split_once('/').unwrap_or(("", kind))
 }
 
 /// Where something is documented, or what else a reader of the file should know: nothing asks for it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Remark;
 
 impl<'de> Deserialize<'de> for Remark {
@@ -113,7 +153,7 @@ mod tests {
         for row in rows.filter_map(|(_, rows)| rows.as_array().cloned()).flatten() {
             let sources = row["source"].as_array().cloned().unwrap_or_else(|| vec![row["source"].clone()]);
             for source in sources.iter().filter_map(Value::as_str) {
-                let parts = if row.get("finalizer").is_some() { 3 } else { 2 };
+                let parts = if row.get("says").is_some() { 3 } else { 2 };
                 let cited = source.starts_with("https://") || source.split(['/', ' ']).count() >= parts;
                 assert!(cited, "{source}");
             }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::operators::{OPERATORS, Remark};
 use crate::model::facts::unix_seconds;
 
 /// What makes a controller leave an object alone.
@@ -20,11 +21,13 @@ pub enum Pause {
 }
 
 /// How an object can say that its controller leaves it alone.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum Sign {
     /// An annotation with one of these values; none: with any.
-    Annotation(&'static str, &'static [&'static str]),
-    /// A field with this value in JSON.
-    Field(&'static str, &'static str),
+    Annotation(&'static str, Vec<&'static str>),
+    /// A field with this value.
+    Field(&'static str, Value),
     /// A condition with this status.
     Condition(&'static str, &'static str),
     /// An object that it lists is deleted only once an annotation approves that.
@@ -35,73 +38,25 @@ enum Sign {
 /// (argoproj/argo-cd pkg/apis/application/v1alpha1/types.go:IsDeletionConfirmed).
 const APPROVED: &str = "argocd.argoproj.io/deletion-approved";
 
-/// A controller that can be paused: its finalizers, and how an object says so.
-struct Pausable {
+/// A controller that can be paused: its finalizers, and how an object says so. It looks at this before it looks at the
+/// deletionTimestamp. Others do the opposite: a Kustomization or HelmRelease of Flux that is suspended goes, and what it
+/// has applied stays; a KafkaTopic of Strimzi, a RabbitmqCluster and a Shoot of Gardener go though they are paused.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Pausable {
     /// Patterns: a star matches any text.
-    finalizers: &'static [&'static str],
-    signs: &'static [Sign],
+    #[serde(borrow)]
+    finalizers: Vec<&'static str>,
+    signs: Vec<Sign>,
+    /// A paused Cluster of Cluster API pauses it, too.
+    #[serde(default)]
+    with_its_cluster: bool,
+    #[serde(rename = "source")]
+    _source: Remark,
 }
 
-/// What Go's `strconv.ParseBool` reads as true.
-const TRUE: &[&str] = &["true", "True", "TRUE", "t", "T", "1"];
-
-/// What pauses everything that belongs to a Cluster of Cluster API, and what pauses the Cluster itself.
+/// What pauses a Cluster of Cluster API itself, whatever its finalizers.
 const OF_CLUSTERS: &str = "cluster.cluster.x-k8s.io";
-const CLUSTER_API: &[&str] = &["*.cluster.x-k8s.io", "*.cluster.x-k8s.io/*", "cluster.x-k8s.io/*"];
-
-/// All controllers that look at this before they look at the deletionTimestamp. Others do the opposite: a Kustomization
-/// or HelmRelease of Flux that is suspended goes, and what it has applied stays; a KafkaTopic of Strimzi, a
-/// RabbitmqCluster and a Shoot of Gardener go though they are paused.
-const PAUSABLE: &[Pausable] = &[
-    // kubernetes-sigs/cluster-api util/annotations/helpers.go:IsPaused
-    Pausable { finalizers: CLUSTER_API, signs: &[Sign::Annotation("cluster.x-k8s.io/paused", &[])] },
-    // kubernetes-sigs/cluster-api util/annotations/helpers.go:IsPaused
-    Pausable { finalizers: &[OF_CLUSTERS], signs: &[Sign::Field("spec.paused", "true")] },
-    // crossplane/crossplane-runtime pkg/reconciler/managed/reconciler.go:Reconcile
-    Pausable {
-        finalizers: &[
-            "finalizer.managedresource.crossplane.io",
-            "finalizer.apiextensions.crossplane.io",
-            "composite.apiextensions.crossplane.io",
-            // crossplane/crossplane internal/controller/pkg/revision/reconciler.go:Reconcile
-            "revision.pkg.crossplane.io",
-        ],
-        signs: &[Sign::Annotation("crossplane.io/paused", &["true"]), Sign::Field("spec.managementPolicies", "[]")],
-    },
-    // argoproj/argo-cd controller/appcontroller.go:canProcessApp
-    Pausable {
-        finalizers: &["resources-finalizer.argocd.argoproj.io", "resources-finalizer.argocd.argoproj.io/*"],
-        signs: &[
-            Sign::Annotation("argocd.argoproj.io/skip-reconcile", TRUE),
-            // argoproj/argo-cd controller/appcontroller.go:finalizeApplicationDeletion
-            Sign::Confirm,
-        ],
-    },
-    // flux-iac/tofu-controller controllers/tf_controller.go:Reconcile
-    Pausable { finalizers: &["finalizers.tf.contrib.fluxcd.io"], signs: &[Sign::Field("spec.suspend", "true")] },
-    // carvel-dev/kapp-controller pkg/app/app_reconcile.go:Reconcile
-    Pausable {
-        finalizers: &["finalizers.kapp-ctrl.k14s.io/delete"],
-        signs: &[Sign::Field("spec.paused", "true"), Sign::Field("spec.canceled", "true")],
-    },
-    // openshift/hive pkg/controller/clusterdeployment/clusterdeployment_controller.go:Reconcile
-    Pausable {
-        finalizers: &["hive.openshift.io/deprovision"],
-        signs: &[Sign::Annotation("hive.openshift.io/reconcile-pause", TRUE)],
-    },
-    // metal3-io/baremetal-operator internal/controller/metal3.io/baremetalhost_controller.go:Reconcile
-    Pausable {
-        finalizers: &["baremetalhost.metal3.io"],
-        signs: &[Sign::Annotation("baremetalhost.metal3.io/paused", &[])],
-    },
-    // elastic/cloud-on-k8s pkg/controller/elasticsearch/elasticsearch_controller.go:Reconcile
-    Pausable {
-        finalizers: &["finalizer.*.k8s.elastic.co/*"],
-        signs: &[Sign::Annotation("eck.k8s.elastic.co/managed", &["false"])],
-    },
-    // rook/rook pkg/operator/ceph/reporting/reporting.go:ReportDeletionBlockedDueToDependents
-    Pausable { finalizers: &["*.ceph.rook.io"], signs: &[Sign::Condition("DeletionIsBlocked", "True")] },
-];
 
 impl Pausable {
     fn has(&self, finalizer: &str) -> bool {
@@ -112,18 +67,18 @@ impl Pausable {
 /// Whether an annotation pauses a controller.
 pub(crate) fn is_pausing_annotation(key: &str) -> bool {
     let is_it = |sign: &Sign| matches!(sign, Sign::Annotation(known, _) if *known == key);
-    key == APPROVED || PAUSABLE.iter().flat_map(|pausable| pausable.signs).any(is_it)
+    key == APPROVED || OPERATORS.pauses.iter().flat_map(|pausable| &pausable.signs).any(is_it)
 }
 
 /// Whether a finalizer's controller is one of Cluster API's, which pause all that belongs to a paused Cluster.
 pub(crate) fn pauses_with_its_cluster(finalizer: &str) -> bool {
-    CLUSTER_API.iter().any(|pattern| matches_pattern(pattern, finalizer))
+    OPERATORS.pauses.iter().any(|pausable| pausable.with_its_cluster && pausable.has(finalizer))
 }
 
 impl Pause {
     /// Whether the controller of a finalizer can be paused.
     pub(crate) fn is_possible(finalizer: &str) -> bool {
-        PAUSABLE.iter().any(|pausable| pausable.has(finalizer))
+        OPERATORS.pauses.iter().any(|pausable| pausable.has(finalizer))
     }
 
     /// The kind of what pauses all that belongs to it, whatever its finalizers.
@@ -134,8 +89,8 @@ impl Pause {
         let of_kind = (kind == Pause::CLUSTER).then_some(OF_CLUSTERS);
         let has =
             |pausable: &Pausable| finalizers.iter().copied().chain(of_kind).any(|finalizer| pausable.has(finalizer));
-        let pausable = PAUSABLE.iter().filter(|pausable| has(pausable));
-        pausable.flat_map(|pausable| pausable.signs).find_map(|sign| sign.read(object))
+        let pausable = OPERATORS.pauses.iter().filter(|pausable| has(pausable));
+        pausable.flat_map(|pausable| &pausable.signs).find_map(|sign| sign.read(object))
     }
 
     /// What pauses it, as a remark.
@@ -162,19 +117,19 @@ impl Pause {
 
 impl Sign {
     fn read(&self, object: &Value) -> Option<Pause> {
-        match *self {
+        match self {
             Sign::Annotation(key, values) => {
-                let value = object.pointer("/metadata/annotations")?.get(key)?.as_str()?;
-                (values.is_empty() || values.contains(&value)).then(|| Pause::Annotation(key.to_owned()))
+                let value = object.pointer("/metadata/annotations")?.get(*key)?.as_str()?;
+                (values.is_empty() || values.contains(&value)).then(|| Pause::Annotation((*key).to_owned()))
             }
             Sign::Field(field, value) => {
                 let found = field.split('.').try_fold(object, |object, key| object.get(key))?;
-                let json = found.to_string();
-                (json == value).then(|| Pause::Field(field.to_owned()))
+                (found == value).then(|| Pause::Field((*field).to_owned()))
             }
             Sign::Condition(kind, status) => {
                 let mut conditions = object.pointer("/status/conditions")?.as_array()?.iter();
-                let found = conditions.find(|condition| condition["type"] == kind && condition["status"] == status)?;
+                let found =
+                    conditions.find(|condition| condition["type"] == *kind && condition["status"] == *status)?;
                 let message = found["message"].as_str().unwrap_or_default().trim_end_matches('.');
                 Some(Pause::Condition(format!("{kind}: {message}")))
             }

@@ -23,8 +23,8 @@ impl Hook<'_> {
 
 /// Whether an object has the value of a guard, as far as was read.
 pub fn is_on(snapshot: &Snapshot, object: ObjectId, guard: &Guard) -> bool {
-    match guard.value {
-        GuardValue::Label(key, value) => snapshot.label(object, key) == Some(value),
+    match &guard.value {
+        GuardValue::Label(key, value) => snapshot.label(object, key) == Some(*value),
         GuardValue::Annotation(_) => snapshot.object(object).spared.is_protected(),
         GuardValue::Unconfirmed(_) => !snapshot.object(object).spared.is_confirmed(),
         GuardValue::Field(fields, value, _) => {
