@@ -12,6 +12,7 @@ use super::{
     guards::Guard,
     named::{KnownKey, KnownNeed},
     pauses::Pausable,
+    policies::Setting,
     users::{CreatedFirst, KnownUsers},
 };
 
@@ -25,6 +26,8 @@ struct Operator {
     controllers: Vec<AddOn>,
     #[serde(default)]
     finalizers: Vec<KnownFinalizer>,
+    #[serde(default)]
+    policies: Vec<Setting>,
     #[serde(default)]
     pauses: Vec<Pausable>,
     #[serde(default)]
@@ -44,6 +47,7 @@ struct Operator {
 pub(super) struct Operators {
     pub add_ons: Vec<AddOn>,
     pub finalizers: Vec<KnownFinalizer>,
+    pub policies: Vec<Setting>,
     pub pauses: Vec<Pausable>,
     pub kept_by: Vec<KnownUsers>,
     pub creates_first: Vec<CreatedFirst>,
@@ -64,6 +68,7 @@ pub(super) static OPERATORS: LazyLock<Operators> = LazyLock::new(|| {
         names.filter(|name| name.is_empty()).for_each(|name| *name = of.name);
         all.add_ons.extend(of.controllers);
         all.finalizers.extend(of.finalizers);
+        all.policies.extend(of.policies);
         all.pauses.extend(of.pauses);
         all.kept_by.extend(of.kept_by);
         all.creates_first.extend(of.creates_first);
@@ -138,7 +143,8 @@ mod tests {
                 let others = |row: &Value| rows.iter().filter(|other| *other == row).count();
                 assert!(rows.iter().all(|row| others(row) == 1), "{}: {part} has a row twice", entry["name"]);
                 for row in rows.iter().filter_map(Value::as_object) {
-                    let values = row.values();
+                    // What a setting is to be may well be false or empty.
+                    let values = row.iter().filter(|(key, _)| *key != "keep").map(|(_, value)| value);
                     let is_empty =
                         |value: &Value| [Value::from(""), Value::Array(Vec::new()), false.into()].contains(value);
                     assert!(!values.clone().any(is_empty), "{}: {row:?} says what is so without it", entry["name"]);

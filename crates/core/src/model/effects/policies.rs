@@ -9,6 +9,7 @@ use super::{
     finalizers::{known_finalizer, may_need},
     inventory::{Inventory, Spared, TRACKING_ID},
     named::NamedObject,
+    operators::{OPERATORS, Remark},
     pauses::{Pause, is_pausing_annotation},
     users::{names_by_field, names_used},
 };
@@ -101,66 +102,35 @@ pub enum Policy {
 }
 
 /// A policy that is one field.
-struct Setting {
-    of: Policy,
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Setting {
+    policy: Policy,
     /// The field, and what else of the object counts.
-    fields: &'static [&'static str],
+    #[serde(borrow)]
+    fields: Vec<&'static str>,
     does: Does,
     /// Why the controller keeps what the object stands for.
     why: &'static str,
-    /// JSON: the value that makes it keep that; empty if nobody can set it.
-    keep: &'static str,
+    /// The value that makes it keep that; `None`: nobody can set it.
+    keep: Option<Value>,
+    #[serde(rename = "source")]
+    _source: Remark,
+    #[serde(default, rename = "remark")]
+    _remark: Remark,
 }
 
 /// When a controller acts, by the value of the field.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum Does {
     /// With these only.
-    ActWith(&'static [&'static str]),
+    ActWith(#[serde(borrow)] Vec<&'static str>),
     /// With all others.
     KeepWith(&'static str),
 }
 
-const fn set(
-    of: Policy,
-    fields: &'static [&'static str],
-    does: Does,
-    why: &'static str,
-    keep: &'static str,
-) -> Setting {
-    Setting { of, fields, does, why, keep }
-}
-
-use Does::{ActWith, KeepWith};
-
-const ROOK: &[&str] = &["spec.cleanupPolicy.confirmation", "spec.cleanupPolicy.allowUninstallWithVolumes"];
-const UNCONFIRMED: &str = "its cleanupPolicy does not confirm the destruction";
 const KUBE_DB: &[&str] = &["spec.deletionPolicy", "spec.terminationPolicy"];
-const TERRAFORM: &[&str] = &["spec.destroyResourcesOnDeletion"];
-const DATABASE: &[&str] = &["spec.databaseReclaimPolicy"];
-const WIPES: &[&str] = &["UninstallAndWipe", "UninstallAndDelete"];
-const UNWIPED: &str = "its deleteStrategy doesn't wipe the drives";
-const UNCLEANED: &str = "its cleanPolicy is not Delete";
-
-const SETTINGS: &[Setting] = &[
-    set(Policy::Terraform, TERRAFORM, ActWith(&["true"]), "destroyResourcesOnDeletion is not set", "false"),
-    set(Policy::Pulumi, &["spec.destroyOnFinalize"], ActWith(&["true"]), "destroyOnFinalize is not set", "false"),
-    set(Policy::Rook, ROOK, ActWith(&["yes-really-destroy-data"]), UNCONFIRMED, r#""""#),
-    set(Policy::Fleet, &["spec.keepResources"], KeepWith("true"), "keepResources", "true"),
-    set(Policy::FleetHelm, &["spec.keepResources"], KeepWith("true"), "keepResources", "true"),
-    // rancher/fleet internal/cmd/agent/deployer/cleanup/cleanup.go; its Bundle writes that again.
-    set(Policy::FleetDeployment, &["spec.options.keepResources"], KeepWith("true"), "keepResources", ""),
-    // carvel-dev/kapp-controller pkg/app/app_reconcile.go
-    set(Policy::Kapp, &["spec.noopDelete", ACCOUNT], KeepWith("true"), "noopDelete", "true"),
-    // libopenstorage/operator drivers/storage/portworx/portworx.go:DeleteStorage
-    set(Policy::Portworx, &["spec.deleteStrategy.type"], ActWith(WIPES), UNWIPED, r#""Uninstall""#),
-    // cloudnative-pg/cloudnative-pg internal/management/controller/database_controller.go
-    set(Policy::CloudNativePg, DATABASE, ActWith(&["delete"]), "databaseReclaimPolicy retain", r#""retain""#),
-    // mariadb-operator/mariadb-operator pkg/controller/sql/finalizer.go
-    set(Policy::MariaDb, &["spec.cleanupPolicy"], KeepWith("Skip"), "cleanupPolicy Skip", r#""Skip""#),
-    set(Policy::Hive, &["spec.preserveOnDelete"], KeepWith("true"), "preserveOnDelete", "true"),
-    // `OnFailure` deletes what a failed backup has left.
-    set(Policy::TidbBackup, &["spec.cleanPolicy"], ActWith(&["Delete"]), UNCLEANED, r#""Retain""#),
-];
 
 /// The names of the rules of a Kyverno policy that keep what they generate (kyverno/kyverno
 /// api/kyverno/v1/rule_types.go: GeneratePattern, Synchronize).
@@ -261,7 +231,7 @@ impl Policy {
     }
 
     fn setting(self) -> Option<&'static Setting> {
-        SETTINGS.iter().find(|setting| setting.of == self)
+        OPERATORS.policies.iter().find(|setting| setting.policy == self)
     }
 
     /// The policy of objects of a kind whose controller applies others from a source, whatever their finalizers.
@@ -315,7 +285,7 @@ impl Policy {
     /// The fields below the object, and the annotation, that it reads.
     fn reads(self) -> (&'static [&'static str], Option<&'static str>) {
         match self {
-            _ if let Some(setting) = self.setting() => (setting.fields, None),
+            _ if let Some(setting) = self.setting() => (&setting.fields, None),
             Policy::Crossplane => (&["spec.deletionPolicy", "spec.managementPolicies"], None),
             Policy::Kustomization => (&["spec.deletionPolicy", "spec.prune", "spec.suspend", ACCOUNT], None),
             Policy::HelmRelease => (&["spec.suspend", ACCOUNT, RELEASED_IN], None),
@@ -354,8 +324,7 @@ impl Policy {
         let annotation = |key: &str, value: &str| json!({"metadata": {"annotations": {key: value}}});
         Some(match self {
             _ if let Some(setting) = self.setting() => {
-                let value: Value = serde_json::from_str(setting.keep).ok()?;
-                setting.fields[0].rsplit('.').fold(value, |value, key| json!({ key: value }))
+                setting.fields[0].rsplit('.').fold(setting.keep.clone()?, |value, key| json!({ key: value }))
             }
             Policy::Crossplane => {
                 let actions = facts.list("spec.managementPolicies");
@@ -425,9 +394,9 @@ impl Policy {
         match self {
             _ if let Some(setting) = self.setting() => {
                 let value = facts.get(setting.fields[0]).unwrap_or_default();
-                let acts = match setting.does {
-                    ActWith(values) => values.contains(&value),
-                    KeepWith(kept) => value != kept,
+                let acts = match &setting.does {
+                    Does::ActWith(values) => values.contains(&value),
+                    Does::KeepWith(kept) => value != *kept,
                 };
                 if acts { PolicyEffect::Act("") } else { PolicyEffect::Keep(setting.why) }
             }
