@@ -146,9 +146,9 @@ fn explain_knows_what_goes_by_itself() {
         }
         assert_eq!(&story["removal"], removal);
         let later = removal["reasons"][0]["when"]["kind"] == "Once";
-        says(&ran, &[if later { "OK: nothing deletes" } else { "WILL BE DELETED: " }, "the ", " deletes "]);
+        says(&ran, &[if later { "DEPENDS: " } else { "WILL BE DELETED: " }, "the ", " deletes "]);
         if later {
-            says(&ran, &[" now", "Then  the "]);
+            says(&ran, &[" is deleted ", " once ", "Then  the "]);
         }
     }
 }
@@ -438,9 +438,9 @@ fn an_armed_deletion_keeps_its_data_first() {
     );
     assert_eq!((&remedies[1]["decides"], &remedies[2]["decides"]), (&Value::Null, &json!(true)), "{finding:#}");
     // Who asks for the claim hears of it.
-    for line in ["doctor pvc/gold -n vault", "explain pvc/gold -n vault"] {
-        says(&on(&objects, line), &["armed-deletion: Locker/held"]);
-    }
+    says(&on(&objects, "doctor pvc/gold -n vault"), &["armed-deletion: Locker/held"]);
+    let told = ["DATA LOSS: PersistentVolumeClaim/gold goes with Locker/held", "ERROR armed-deletion (Locker/held)"];
+    says(&on(&objects, "explain pvc/gold -n vault"), &told);
     assert_eq!(on(&objects, "doctor pvc/gold -n vault").code, 2);
     let keeps = ["To keep that, delete Locker/held again", "--cascade=orphan"];
     says(&on(&objects, "explain locker/held -n vault"), &keeps);
@@ -525,7 +525,7 @@ fn explain_knows_what_follows_behind_an_operator() {
     assert_eq!(document(&objects, "plan locker/safe -n vault")["then"]["once"], then["once"]);
     // Without the operator, nobody is known to go on.
     let ran = on(&[&objects[..1], &objects[2..]].concat(), "explain pvc/gold -n vault");
-    says(&ran, &["OK: nothing deletes PersistentVolumeClaim/gold now", "if Locker/safe is finally deleted"]);
+    says(&ran, &["DATA LOSS: PersistentVolumeClaim/gold goes with Locker/safe", "if Locker/safe is finally deleted"]);
 }
 
 /// Explain and plan say the same of what follows behind an operator: of an object that a finalizer of its own or a pod

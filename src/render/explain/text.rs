@@ -369,8 +369,9 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
     sections.add(Heading::Then, untold(&explanation.end.lost));
     sections.add(Heading::Then, untold(&explanation.end.outside));
     // The verdict tells of all others.
-    let stuck = explanation.later.as_ref().filter(|later| later.state == State::Stuck);
-    let in_the_end = stuck.and_then(|later| match &explanation.end.refused {
+    let is_told = explanation.end.refused.is_none() && words::leads_on(view, explanation).is_some();
+    let in_the_end = explanation.later.as_ref().filter(|later| later.state == State::Stuck && !is_told);
+    let in_the_end = in_the_end.and_then(|later| match &explanation.end.refused {
         Some(_) => untold(&later.lost),
         None => Some(words::in_the_end(view, explanation.object, later).1.join(" ")),
     });

@@ -195,8 +195,19 @@ fn end_in_words(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i
                 let what = format!("{name} is to be deleted, but the API server refuses that");
                 Verdict::with(Headline::Stuck, &what, ": ", refused)
             }
+            // Under "Then" it says by whom, and why.
+            Some(removal)
+                if explanation.end.refused.is_none()
+                    && explanation.later.is_none()
+                    && let When::Once { event, .. } = &removal.reason().when =>
+            {
+                let goes = if removal.doubt().is_some() { "may be deleted" } else { "is deleted" };
+                let with = (removal.object != explanation.object).then(|| view.names(&[removal.object], NAMED));
+                let with = with.map(|owner| format!(" with {owner}")).unwrap_or_default();
+                Verdict::new(Headline::Depends, format!("{name} {goes}{with} once {event}."))
+            }
             removal => {
-                if let Some(later) = explanation.later.as_ref().filter(|later| later.state != State::Stuck) {
+                if let Some(later) = leads_on(view, explanation) {
                     let waits = later.state == State::Waiting;
                     let headline = if waits { Headline::Waits } else { Headline::Depends };
                     let (goes, ends) = in_the_end(view, explanation.object, later);
@@ -223,6 +234,13 @@ fn end_in_words(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i
             }
         },
     }
+}
+
+/// What follows once others act, if the first line tells it: of the content of a Namespace that nobody is known to
+/// finish, that line names the Namespace.
+pub(super) fn leads_on<'e>(view: &ExplainView<'_>, explanation: &'e Explanation) -> Option<&'e Later> {
+    let is_told = |later: &&Later| later.state != State::Stuck || leaving_namespace(view, explanation.object).is_none();
+    explanation.later.as_ref().filter(is_told)
 }
 
 /// The Terminating Namespace of an object.

@@ -77,6 +77,8 @@ rules! {
     R12_15 => "R12.15", "A token of a ServiceAccount that nobody uses is marked, and goes later";
     R12_16 => "R12.16", "The Lease of a Node goes with it";
     R12_17 => "R12.17", "The Lease of an API server goes once it has expired";
+    R12_18 => "R12.18", "A workload that wants fewer pods deletes those that are too many";
+    R12_19 => "R12.19", "Endpoints without a Service go when kube-controller-manager starts";
 }
 
 impl Rule {

@@ -96,7 +96,8 @@ fn scaled_down<'a>(scene: &Scene<'a>) -> ScaledDown<'a> {
     found
 }
 
-fn is_unwanted(history: &SetHistory, ordinal: &str) -> bool {
+/// Whether a StatefulSet of this history no longer wants the pod with this ordinal.
+pub(super) fn is_unwanted(history: &SetHistory, ordinal: &str) -> bool {
     let wanted = history.first..history.first.saturating_add(history.wanted);
     ordinal.parse::<i64>().is_ok_and(|ordinal| !wanted.contains(&ordinal))
 }

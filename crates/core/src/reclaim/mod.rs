@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! scene      the objects by kind, and what is known of them     removal  what goes: when, why, and with what
-//! jobs, replica_sets, revisions, pods, volumes, claims, expired
+//! jobs, replica_sets, revisions, pods, volumes, claims, expired, unwanted
 //!            each finds what some controllers remove
 //! ```
 
@@ -14,11 +14,12 @@ mod removal;
 mod replica_sets;
 mod revisions;
 mod scene;
+mod unwanted;
 mod volumes;
 
 use crate::{
     graph::OwnerGraph,
-    model::{Coordinate, Gap, ObjectId, Reference, Rule, Snapshot},
+    model::{Coordinate, Gap, Object, ObjectId, Reference, Rule, Snapshot},
     simulate::{Assume, Liveness, SimContext, liveness::of_controller_manager},
 };
 
@@ -61,6 +62,8 @@ pub fn forecast(snapshot: &Snapshot, settings: &Settings, now: i64) -> Forecast 
     expired::find_account_tokens(&scene, &mut found);
     expired::find_leases(&scene, &graph, &mut found);
     pods::find(&scene, &mut found);
+    unwanted::find_pods(&scene, &mut found);
+    unwanted::find_endpoints(&scene, &mut found);
     // These count objects, some of which others remove meanwhile.
     jobs::find_above_limits(&scene, &mut found);
     pods::find_terminated(&scene, &graph, &mut found);
@@ -86,17 +89,20 @@ fn why_manager_away(context: &SimContext<'_>, at: i64) -> Option<String> {
 }
 
 /// The objects whose facts decide whether the cluster removes this one by itself, apart from the number of all Pods:
-/// it; of a ReplicaSet, a revision or a Job also its controller, and the others of that; of a volume its claim, or
-/// those that may be bound to it before their end. Empty for the other kinds: the collector removes them, or their
+/// it; of a ReplicaSet, a revision, a Job or a Pod also its controller, and the others of that; of a volume its claim,
+/// or those that may be bound to it before their end. Empty for the other kinds: the collector removes them, or their
 /// finalizers hold them. For Secrets, see [`forecast`].
 pub fn deciding(snapshot: &Snapshot, graph: &OwnerGraph, object: ObjectId) -> Vec<ObjectId> {
     let found = snapshot.object(object);
     let resource = snapshot.resources.get(found.resource);
     match (resource.group.as_str(), resource.kind.as_str()) {
-        ("apps", "ReplicaSet" | "ControllerRevision") | ("batch", "Job") => {
+        ("apps", "ReplicaSet" | "ControllerRevision") | ("batch", "Job") | ("", "Pod") => {
             let controller = Reference::controller_of(&found.owners).and_then(|owner| snapshot.by_uid(owner.uid));
+            // Only a StatefulSet asks how its other pods are.
+            let has_kin = |id: ObjectId| resource.kind != "Pod" || snapshot.resource(id).kind == "StatefulSet";
             let dependents = controller.into_iter().flat_map(|controller| graph.dependents(controller.into()).iter());
             let kin = dependents.copied().filter(|id| snapshot.object(*id).resource == found.resource && *id != object);
+            let kin = kin.filter(|_| controller.is_some_and(has_kin));
             [object].into_iter().chain(controller).chain(kin).collect()
         }
         ("", "PersistentVolume") => {
@@ -104,7 +110,7 @@ pub fn deciding(snapshot: &Snapshot, graph: &OwnerGraph, object: ObjectId) -> Ve
                 snapshot.claim_of(object).object().into_iter().chain(volumes::claims_at_their_end(snapshot, object));
             [object].into_iter().chain(claims).collect()
         }
-        ("", "Pod") | ("certificates.k8s.io", "CertificateSigningRequest") => vec![object],
+        ("certificates.k8s.io", "CertificateSigningRequest") => vec![object],
         ("coordination.k8s.io", "Lease") if snapshot.text(found.namespace) == "kube-system" => vec![object],
         _ => Vec::new(),
     }
@@ -116,8 +122,8 @@ fn coordinate(snapshot: &Snapshot, kind: &str, namespace: &str, name: &str) -> O
     Some(Coordinate { resource, namespace: find(namespace)?, name: find(name)? })
 }
 
-/// The object whose absence is why this one goes: the Node of a pod, the claim of a volume. A list from a live cluster
-/// is outdated as soon as it is read: only a look-up proves absence (R8.7).
+/// The object whose absence is why this one goes: the Node of a pod, the claim of a volume, the Service of Endpoints.
+/// A list from a live cluster is outdated as soon as it is read: only a look-up proves absence (R8.7).
 pub fn absence(snapshot: &Snapshot, removal: &Removal) -> Option<Coordinate> {
     let object = removal.object;
     match removal.reason().rule {
@@ -125,6 +131,10 @@ pub fn absence(snapshot: &Snapshot, removal: &Removal) -> Option<Coordinate> {
         Rule::R12_10 => {
             let (namespace, name) = snapshot.facts.volume(object)?.claim_name()?;
             coordinate(snapshot, "PersistentVolumeClaim", namespace, name)
+        }
+        Rule::R12_19 => {
+            let Object { namespace, name, .. } = snapshot.object(object);
+            coordinate(snapshot, "Service", snapshot.text(*namespace), snapshot.text(*name))
         }
         _ => None,
     }

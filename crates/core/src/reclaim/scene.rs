@@ -35,6 +35,11 @@ impl<'a> Scene<'a> {
         provisioner.is_some_and(|it| matches!(it.liveness, Liveness::Alive(_)))
     }
 
+    /// The Node without which nobody can delete a volume's data, if it is gone.
+    pub(super) fn lost_node(&self, volume: ObjectId) -> Option<String> {
+        self.context.lost_node(volume)
+    }
+
     /// The objects of a kind, in the order of the snapshot.
     pub(super) fn of(&self, group: &str, kind: &str) -> &[ObjectId] {
         self.resource(group, kind).map_or(&[], |resource| self.context.of_resource(resource))

@@ -106,9 +106,10 @@ fn reclaimed(scene: &Scene<'_>, id: ObjectId, volume: &VolumeFacts, of: &VolumeU
         }
         (VolumeFacts::DELETE, Some(VolumeDeleter::Provisioner(provisioner))) => {
             let why = format!("{why}, and its reclaim policy is Delete");
+            let lost = scene.lost_node(id).map(|node| When::once(format!("{node}, which its data is on, is back")));
             let runs = || format!("it goes only if the provisioner {provisioner} runs");
             let doubt = doubt.or_else(|| (!scene.has_provisioner(id)).then(runs));
-            let reason = Reason::new(Rule::R12_10, provisioner.to_string(), when, why);
+            let reason = Reason::new(Rule::R12_10, provisioner.to_string(), lost.unwrap_or(when), why);
             found.goes(id, reason.doubted(doubt));
         }
         (VolumeFacts::DELETE, _) => stays("nobody can delete what it is made of: its phase becomes Failed"),
