@@ -122,6 +122,9 @@ function showAll(): void {
 
 const room = (): number => list.clientHeight - rows.offsetTop;
 
+/** A line that is pressed stays: a browser makes no click of two elements. */
+const follow = (): unknown => rows.matches(':active') || drawLines();
+
 /** Puts the lines in sight into the document. */
 function drawLines(): void {
   const fits = isPaper ? MOST_PRINTED : Math.ceil(room() / LINE) + 2 * MARGIN;
@@ -261,11 +264,12 @@ async function run(): Promise<void> {
   // There is room for the story of what holds things up.
   const first = forest.culprits[0] ?? forest.nextWorst(-1);
   if (!chosen.o && first !== undefined && innerWidth > 760) choose(first);
+  addEventListener('pointerup', () => setTimeout(drawLines));
   addEventListener('hashchange', () => show(location.hash));
   addEventListener('keydown', press);
   list.addEventListener('click', click);
-  list.addEventListener('scroll', drawLines);
-  new ResizeObserver(drawLines).observe(list);
+  list.addEventListener('scroll', follow);
+  new ResizeObserver(follow).observe(list);
   addEventListener('beforeprint', () => show(undefined, true));
   addEventListener('afterprint', () => show(undefined, false));
 }

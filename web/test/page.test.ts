@@ -101,6 +101,32 @@ pageTest('the mouse opens, closes and selects', shop, async (page) => {
   assert.match(await text(page, 'aside'), /^Choose an object/);
 });
 
+pageTest('a click counts, though the list scrolls between pressing and releasing', () => many(5000), async (page) => {
+  await page.focus('#tree');
+  await page.keyboard.press('Home');
+  const wanted = page.locator('#tree .lines [role=row]').nth(4);
+  const title = await wanted.locator('.title').innerText();
+  await wanted.hover();
+  await page.mouse.down();
+  await page.evaluate(() => new Promise((done) => {
+    const list = document.querySelector('.list')!;
+    list.addEventListener('scroll', () => requestAnimationFrame(done), { once: true });
+    list.scrollTop += 3;
+  }));
+  await page.mouse.up();
+  assert.equal(await text(page, 'aside > h2'), title);
+  // A longer way, and the mouse is let go elsewhere: the lines in sight are there again.
+  await wanted.hover();
+  await page.mouse.down();
+  await page.evaluate(() => { document.querySelector('.list')!.scrollTop += 2000; });
+  await page.mouse.move(20, 20);
+  await page.mouse.up();
+  await page.waitForFunction(() => {
+    const { left, top } = document.querySelector('.list')!.getBoundingClientRect();
+    return document.elementFromPoint(left + 300, top + 60)?.closest('.lines .line');
+  });
+});
+
 pageTest('the keyboard walks the tree', shop, async (page) => {
   await page.focus('#tree');
   const press = async (...keys: string[]): Promise<string> => {
