@@ -100,7 +100,13 @@ fn a_page_has_the_picture_of_every_policy() {
     assert_eq!(view["reasons"], "1 object stays Terminating because of the finalizer acme.io/drain");
     let goes =
         ["3 ReplicaSets, 2 Pods, 1 ConfigMap, 1 Deployment", "Shop/main stays, and may create Deployment/web again"];
-    assert_eq!(view["facts"], json!([{"label": "Goes", "lines": goes}]));
+    let facts = view["facts"].as_array().unwrap();
+    let labels: Vec<&str> = facts.iter().map(|fact| fact["label"].as_str().unwrap()).collect();
+    assert_eq!(labels, ["What holds it up", "Goes", "Next"]);
+    assert_eq!(facts[1], json!({"label": "Goes", "lines": goes}));
+    let held = facts[0]["objects"][0][0].as_u64().unwrap() as usize;
+    assert_eq!(facts[0]["objects"], json!([[held]]));
+    assert_eq!(picture["objects"][held]["name"], "web-6d5f8c7b94-x2lqp");
     // The text of each policy says the same.
     for (view, policy) in names.iter().enumerate() {
         let text =

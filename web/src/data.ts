@@ -6,7 +6,9 @@ type ObjectColumn =
   'apiVersion' | 'kind' | 'namespace' | 'created' | 'finalizers' | 'flags' | 'commands';
 type RowColumn = 'object' | 'parent' | 'title' | 'fate' | 'word' | 'detail' | 'flags' | 'story';
 type State = { name: string; symbol: string; word: string; meaning: string; tone: string };
-export type Section = { label: string; lines: string[]; commands?: string[] };
+export type Section = {
+  label: string; lines: string[]; commands?: string[]; objects?: number[][];
+};
 
 export interface View {
   name: string;
@@ -14,8 +16,10 @@ export interface View {
   reasons: string;
   rows: Columns<RowColumn>;
   waits: [number, number][];
+  numbers: number[];
+  lost: number;
   facts: Section[];
-  sections: Section[];
+  notes: Section[];
 }
 
 export interface Data {
@@ -24,6 +28,7 @@ export interface Data {
   source: string;
   program: string;
   shown: number;
+  off: string;
   /** What needs attention most comes first. */
   states: State[];
   texts: string[];
@@ -51,17 +56,11 @@ export function use(picture: Data): void {
   placeOf = [...places.keys()];
 }
 
-/** Whether it is said of all objects what becomes of them. */
-export const isChange = (): boolean => ['Plan', 'Sweep', 'Deletion'].includes(data.kind);
-
 export const textOf = (column: number[], at: number): string => data.texts[column[at] ?? 0] ?? '';
 
 /** `Pod/web-1`. */
 export const titleOf = (own: number): string =>
   `${textOf(data.objects.kind, own)}/${data.objects.name[own]}`;
-
-/** The number of a state. */
-export const fateOf = (name: string): number => data.states.findIndex((one) => one.name === name);
 
 /** `12,000`, whatever the reader's language is: the page is in English. */
 export const grouped = (number: number): string => number.toLocaleString('en');

@@ -1,7 +1,7 @@
 // The rows of a view as lines. All below a line comes right after it: so nothing recurses, and
 // chains of owners may be very long. A line that stands for similar siblings has the number of the
 // first of them with all bits turned (~).
-import { data, fateOf, grouped, isChange, textOf, titleOf, type View } from './data.ts';
+import { data, grouped, textOf, titleOf, type View } from './data.ts';
 
 /** More similar siblings than this are folded, but for the first ones. */
 const FOLD_OVER = 12;
@@ -29,10 +29,11 @@ export function forestOf(view: View, closed: Set<number>) {
   const lineOf = new Int32Array(objects.name.length).fill(-1);
   /** The similar siblings that a line is folded with. */
   const folds: (number[] | undefined)[] = [];
-  const numbers = states.map(() => 0);
   /** 2: it is found. 1: something below it is. */
   const shown = new Uint8Array(all.length);
   const texts: string[] = [];
+  /** The first state that needs no attention. */
+  const calm = states.findIndex(({ tone }) => tone === 'later');
   let isSearch = false;
 
   const key = (line: number): number => object[line] || -1 - line;
@@ -40,13 +41,7 @@ export function forestOf(view: View, closed: Set<number>) {
   const loses = (line: number): boolean => (flags[line]! & 2) > 0;
   const unfold = (line: number): void => folds[line]?.forEach((at) => delete folds[at]);
   const findings = all.filter((line) => !object[line] && states[fate[line]!]!.symbol === '▲');
-  const found = new Set(findings.map((line) => fate[line]!));
-  for (const line of all) {
-    level[line] = (level[parent[line]!] ?? 0) + 1;
-    // Findings count as in the verdict: without objects.
-    const isOfFinding = object[line]! > 0 && found.has(fate[line]!);
-    if (!pointsElsewhere(line) && !isOfFinding) numbers[fate[line]!]!++;
-  }
+  for (const line of all) level[line] = (level[parent[line]!] ?? 0) + 1;
   // Places that are none, like that above a root, are left alone.
   for (const line of all.toReversed()) {
     const [up, own] = [parent[line]!, object[line]! - 1];
@@ -56,29 +51,23 @@ export function forestOf(view: View, closed: Set<number>) {
   }
   const alike = new Map<string, number[]>();
   for (const line of all.filter((line) => object[line] && end[line] === line + 1)) {
-    const what = `${parent[line]} ${objects.kind[object[line]! - 1]} ${fate[line]} ${flags[line]}`;
-    const same = `${what} ${word[line]} ${detail[line]}`;
-    if (!alike.get(same)?.push(line)) alike.set(same, [line]);
+    const said = `${fate[line]} ${flags[line]} ${word[line]} ${detail[line]}`;
+    const what = `${parent[line]} ${objects.kind[object[line]! - 1]} ${said}`;
+    if (!alike.get(what)?.push(line)) alike.set(what, [line]);
   }
   for (const lines of alike.values()) {
     const folded = lines.length > FOLD_OVER ? lines.slice(SHOWN) : [];
     for (const line of folded) folds[line] = folded;
   }
   if (all.length > WHOLE && view === data.views[data.shown]) {
-    const calm = fateOf('later');
     worst.forEach((worst, line) => worst >= calm && closed.add(key(line)));
   }
-  const [unsure, waiting] = [fateOf('unsure'), new Set(view.waits.map(([object]) => object))];
 
   const forest = {
-    view, parent, level, end, worst, lineOf, shown, numbers, findings, loses,
+    view, parent, level, end, worst, calm, lineOf, shown, findings, loses,
     size: all.length,
-    /** How many rows are found, and how many lose data. */
+    /** How many rows are found. */
     found: all.length,
-    lost: all.filter(loses).length,
-    /** What holds things up: objects that don't go, and wait for no other. */
-    culprits: all.filter((line) =>
-      isChange() && fate[line]! < unsure && !waiting.has(object[line]! - 1)),
     row: (line: number): number => (line < 0 ? ~line : line),
     /** Whether it is open; undefined if nothing is below it. */
     isOpen: (line: number): boolean | undefined => line < 0 ? false
@@ -88,12 +77,11 @@ export function forestOf(view: View, closed: Set<number>) {
     said(line: number) {
       const at = forest.row(line);
       const own = object[at]! - 1;
-      const { name, word: usual } = states[fate[at]!]!;
       const kind = textOf(objects.kind, own);
       return {
         object: line < 0 ? `${grouped(folds[at]!.length)} more like this: ${kind}`
           : textOf(title, at) || titleOf(own),
-        state: textOf(word, at) || (name === 'untouched' ? '' : usual),
+        state: textOf(word, at),
         kind,
         name: objects.name[own] ?? textOf(title, at),
         namespace: textOf(objects.namespace, own),

@@ -1,6 +1,6 @@
 // Reads the picture that stands in the page, and shows what the reader has chosen of it. A link has
 // that behind the # of the address, so that it works for a file, too.
-import { data, fateOf, grouped, isChange, placeOf, places, use } from './data.ts';
+import { data, grouped, placeOf, places, use } from './data.ts';
 import { fill, find, h, pill } from './dom.ts';
 import { COLUMNS, forestOf, type Forest } from './forest.ts';
 import { search, showHead, story } from './view.ts';
@@ -52,12 +52,8 @@ export function linkOf(to: Choice): string {
 export function go(to: Choice): void {
   const link = linkOf(to);
   show(link);
-  try {
-    history.replaceState(null, '', link);
-  } catch {
-    // A frame may forbid it.
-    location.replace(link);
-  }
+  // An empty one would lead to the top of the page.
+  location.replace(link === '#' ? '#v=tree' : link);
 }
 
 /** Makes a line the active one, and chooses what it shows. */
@@ -149,7 +145,7 @@ function drawn(line: number, place: number): HTMLElement {
       h('span.twisty', { ariaHidden: 'true' }, isOpen ? '▾' : isOpen === false && '▸'),
       h('bdi.title', said.object),
       isClosed && h('span.tag', `+${grouped(forest.end[line]! - line - 1)}`),
-      isClosed && worst < fate && worst < fateOf('later') && pill(worst),
+      isClosed && worst < fate && worst < forest.calm && pill(worst),
     ],
   };
   const element = h(`div.line.${isAside ? 'aside' : forest.loses(line) ? 'loses' : ''}`, {
@@ -249,7 +245,7 @@ async function run(): Promise<void> {
   try {
     use(JSON.parse(await picture()));
     START.p = data.views[data.shown]!.name;
-    START.off = isChange() ? 'untouched' : '';
+    START.off = data.off;
     forests = data.views.map((view) => forestOf(view, closed));
     page.hidden = false;
     text?.remove();
@@ -262,10 +258,11 @@ async function run(): Promise<void> {
     throw error;
   }
   // There is room for the story of what holds things up.
-  const first = forest.culprits[0] ?? forest.nextWorst(-1);
+  const culprit = forest.view.facts.find(({ objects }) => objects)?.objects![0]![0];
+  const first = forest.lineOf[culprit ?? -1] ?? forest.nextWorst(-1);
   if (!chosen.o && first !== undefined && innerWidth > 760) choose(first);
   addEventListener('pointerup', () => setTimeout(drawLines));
-  addEventListener('hashchange', () => show(location.hash));
+  addEventListener('hashchange', () => location.hash === linkOf({}) || show(location.hash));
   addEventListener('keydown', press);
   list.addEventListener('click', click);
   list.addEventListener('scroll', follow);

@@ -19,10 +19,8 @@ bar.addEventListener('input', () => {
 });
 
 export function showHead(): void {
-  const { name, verdict, reasons, sections, facts } = forest.view;
+  const { name, verdict, reasons, facts, notes, numbers } = forest.view;
   const other = `Shown: --propagation=${name}, which is not what the command asked for. `;
-  const by = (label: string): Part[] =>
-    sections.filter((one) => one.label === label).map(section);
   const [from, more] = [[data.title, data.source, data.program], forest.findings.length - BOXES];
   fill(find('#head'),
     h('p.quiet', ...joined(from.map((text) => h('bdi', text)), ' · ')),
@@ -31,48 +29,35 @@ export function showHead(): void {
     h('p', forest !== forests[data.shown] && other, h('bdi', reasons)),
     h('div.facts',
       ...forest.findings.slice(0, BOXES).map((line) => h('section', ...card(line))),
-      more > 0 && h('p', `${grouped(more)} more below`), ...by('Lost'), holds(), ...by('Why'),
-      ...facts.length > 0 ? facts.map(section) : by('Then'), ...by('Next')));
-  fill(find('#notes'), ...by('Note'));
+      more > 0 && h('p', `${grouped(more)} more below`), ...facts.map(section)));
+  fill(find('#notes'), ...notes.map(section));
   if (search.value !== chosen.q) search.value = chosen.q;
   find<HTMLInputElement>(isTable() ? '#v-table' : '#v-tree').checked = true;
   fill(find('#policies'), { hidden: forests.length < 2 }, h('legend', 'Policy'),
     ...forests.map(policy));
   const off = chosen.off.split(' ');
   fill(find('#states'), h('legend', 'Show'), ...data.states.map(({ name }, fate) => {
-    const [id, checked, of] = [`state-${name}`, !off.includes(name), forest.numbers[fate]!];
+    const [id, checked, of] = [`state-${name}`, !off.includes(name), numbers[fate]!];
     // One that doesn't occur stays as it is.
     return h('label', { hidden: of === 0 },
       h('input', { type: 'checkbox', value: name, id, checked }), pill(fate), grouped(of));
   }));
   const meanings = data.states.map(({ symbol, word, meaning }, fate) =>
-    forest.numbers[fate]! > 0 && `${symbol} ${word}: ${meaning}`);
+    numbers[fate]! > 0 && `${symbol} ${word}: ${meaning}`);
   fill(find('#meanings'), meanings.filter(Boolean).join(' · '));
 }
 
-/** What holds it up: objects for the same reason in one line. */
-function holds(): HTMLElement {
-  const { view, culprits } = forest;
-  const by = Map.groupBy(culprits, (line) => textOf(view.rows.detail, line));
-  // What came of a delete says it, too.
-  const isSaid = view.facts.some(({ label }) => label === 'Left Terminating');
-  return box('What holds it up', isSaid ? [] : [...by], ([why, lines]) => [
-    ...named(lines, (line) => linkTo(view.rows.object[line]! - 1), NAMES),
-    h('bdi', why && `: ${why}`),
-  ]);
-}
-
 /** A policy, with how many objects end in each state. */
-function policy({ view: { name }, numbers, lost }: typeof forest): HTMLElement {
-  const number = (symbol: string, word: string, tone: string, of: number): Part =>
-    of > 0 && h(`span.${tone}`, { title: word }, `${symbol} ${grouped(of)}`,
-      h('span.unseen', ` ${word}`));
+function policy({ view: { name, numbers, lost } }: typeof forest): HTMLElement {
+  const ends = [...data.states, { symbol: '!', word: 'lose data', tone: 'error' }];
   const checked = name === forest.view.name;
   return h('label',
     h('input', { type: 'radio', name: 'p', value: name, id: `p-${name}`, checked }), name,
-    ...data.states.map(({ symbol, word, tone }, fate) =>
-      number(symbol, word, tone, numbers[fate]!)),
-    number('!', 'lose data', 'error', lost));
+    ...[...numbers, lost].map((of, end) => {
+      const { symbol, word, tone } = ends[end]!;
+      return of > 0 && h(`span.${tone}`, { title: word }, `${symbol} ${grouped(of)}`,
+        h('span.unseen', ` ${word}`));
+    }));
 }
 
 export function story(): Part[] {
@@ -149,20 +134,20 @@ function named(all: number[], drawn: (one: number) => Part, most = NAMED): Part[
 const linkTo = (object: number): HTMLElement =>
   h('a', { href: linkOf({ o: placeOf[object]!, q: '' }) }, h('bdi', titleOf(object)));
 
-const section = ({ label, lines, commands = [] }: Section): HTMLElement =>
-  box(label, lines, (line) => [commands.includes(line) ? command(line) : h('bdi', line)]);
-
-/** A label with some of these, and a button for more. */
-function box<T>(label: string, all: T[], drawn: (one: T) => Part[]): HTMLElement {
+/** A label with some of its lines, and a button for more. */
+function section({ label, lines, commands = [], objects = [] }: Section): HTMLElement {
   const list = h('ul');
   const next = h('button', { onclick: more });
   function more(): void {
-    const left = all.slice(list.childElementCount);
-    list.append(...left.slice(0, NAMED).map((one) => h('li', ...drawn(one))));
-    fill(next, { hidden: left.length <= NAMED }, `${grouped(left.length - NAMED)} more`);
+    const at = list.childElementCount;
+    const left = lines.length - at - NAMED;
+    list.append(...lines.slice(at, at + NAMED).map((line, place) => h('li',
+      ...named(objects[at + place] ?? [], linkTo, NAMES),
+      commands.includes(line) ? command(line) : h('bdi', line))));
+    fill(next, { hidden: left <= 0 }, `${grouped(left)} more`);
   }
   more();
-  return h('section', { hidden: all.length === 0 }, h('h2', label), list, next);
+  return h('section', { hidden: lines.length === 0 }, h('h2', label), list, next);
 }
 
 /** A command with a button that copies it. */

@@ -81,6 +81,33 @@ export function visible(text: string): string {
   return text.replace(HIDDEN, (c) => `\\${SHORT[c] ?? `u{${c.codePointAt(0)!.toString(16)}}`}`);
 }
 
+const isChange = (kind: string): boolean => ['Plan', 'Sweep', 'Deletion'].includes(kind);
+
+/** What is told of a view as a whole. */
+function told(kind: string, rows: Row[], states: Picture['states'], waits: [number, number][], facts: Section[],
+  sections: Section[]): Pick<Data['views'][number], 'numbers' | 'lost' | 'facts' | 'notes'> {
+  const fateOf = (name: Fate): number => states.findIndex((state) => state.name === name);
+  const found = new Set(rows.filter(({ object, fate }) => object === undefined && states[fateOf(fate)]!.symbol === '▲')
+    .map(({ fate }) => fate));
+  const counted = rows.filter(({ object, points, fate }) => !points && !(object !== undefined && found.has(fate)));
+  const by = (label: string): Section[] => sections.filter((section) => section.label === label);
+  const waiting = new Set(waits.map(([object]) => object));
+  const culprits = rows.filter(({ object, more, fate }) =>
+    object !== undefined && !more && fateOf(fate) < fateOf('unsure') && !waiting.has(object));
+  const reasons = new Map<string, number[]>();
+  for (const { object, detail = '' } of culprits) reasons.set(detail, [...reasons.get(detail) ?? [], object!]);
+  const isSaid = !isChange(kind) || reasons.size === 0 || facts.some(({ label }) => label === 'Left Terminating');
+  const holds = {
+    label: 'What holds it up', lines: [...reasons.keys()].map((reason) => reason && `: ${reason}`),
+    objects: [...reasons.values()],
+  };
+  return {
+    numbers: states.map(({ name }) => counted.filter(({ fate }) => fate === name).length),
+    lost: rows.filter(({ loses }) => loses).length, notes: by('Note'),
+    facts: [...by('Lost'), ...isSaid ? [] : [holds], ...by('Why'), ...facts.length ? facts : by('Then'), ...by('Next')],
+  };
+}
+
 export function columns(picture: Picture): Data {
   const { kind, title, source, shown, states, objects, links, views }: Picture = JSON.parse(
     JSON.stringify(picture, (_, value) => (typeof value === 'string' ? visible(value) : value)));
@@ -93,7 +120,7 @@ export function columns(picture: Picture): Data {
   const about = ({ controller, blocks, invalid, closesCycle }: Link): string =>
     [controller && 'its controller', blocks && 'blocking', invalid, closesCycle && 'closes a cycle'].filter(Boolean).join(', ');
   return {
-    kind, title, source, program: 'kubectl gc 1.2.3', shown, states,
+    kind, title, source, program: 'kubectl gc 1.2.3', shown, off: isChange(kind) ? 'untouched' : '', states,
     objects: {
       name: objects.map(({ name }) => name),
       apiVersion: objects.map(({ apiVersion }) => text(apiVersion)),
@@ -109,7 +136,7 @@ export function columns(picture: Picture): Data {
       about: links.map((link) => abouts.place(about(link))),
     },
     views: views.map(({ name, verdict, reasons = '', rows, waits = [], facts = [], sections = [] }) => ({
-      name, reasons, waits, facts, sections, ...(verdict && { verdict: { ...verdict, fate: fate(verdict.fate) } }),
+      name, reasons, waits, ...told(kind, rows, states, waits, facts, sections), ...(verdict && { verdict: { ...verdict, fate: fate(verdict.fate) } }),
       rows: {
         object: rows.map(({ object = -1, more }) => (more ? 0 : object + 1)),
         parent: rows.map(({ parent }, at) => (parent === undefined ? 0 : at - parent)),
@@ -118,7 +145,7 @@ export function columns(picture: Picture): Data {
           return `${kind}/${name}` === title && !more ? 0 : text(title);
         }),
         fate: rows.map((row) => fate(row.fate)),
-        word: rows.map(({ word }) => text(word)),
+        word: rows.map(({ word, fate }) => text(word || (fate === 'untouched' ? '' : states.find(({ name }) => name === fate)!.word))),
         detail: rows.map(({ detail }) => text(detail)),
         flags: rows.map(({ points, loses }) => Number(points ?? false) + 2 * Number(loses ?? false)),
         story: rows.map(({ story = [] }) => stories.place(story)),

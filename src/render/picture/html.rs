@@ -5,7 +5,7 @@ use std::{borrow::Cow, hash::Hash, io::Write as _};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use flate2::{Compression, write::GzEncoder};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use strum::VariantArray;
 
@@ -18,6 +18,8 @@ use super::{Fate, Link, Object, Picture, Row, Section, Verdict, View};
 const PAGE: &str = include_str!("../html/page.html");
 /// The text has at most this many lines.
 const MOST_LINES: usize = 2000;
+/// Documents that say of all objects what becomes of them.
+const CHANGES: [&str; 3] = ["Plan", "Sweep", "Deletion"];
 /// A larger picture is packed.
 const LARGE: usize = 16 * 1024;
 
@@ -82,6 +84,8 @@ pub(super) struct Data<'a> {
     source: &'a str,
     program: &'static str,
     shown: usize,
+    /// The states that are not shown at first.
+    off: &'static str,
     states: Vec<Look>,
     texts: Vec<Cow<'a, str>>,
     stories: Vec<&'a [Section]>,
@@ -126,8 +130,12 @@ struct Rows<'a> {
     rows: Columns,
     /// Places of objects, from 0.
     waits: &'a [[usize; 2]],
-    facts: &'a [Section],
-    sections: &'a [Section],
+    /// How many rows end in each of [`Data::states`], and how many lose data.
+    numbers: Column,
+    lost: usize,
+    /// What stands above the objects, in this order, and below them.
+    facts: Vec<Cow<'a, Section>>,
+    notes: Vec<&'a Section>,
 }
 
 #[derive(Serialize)]
@@ -190,8 +198,7 @@ impl<'a> Data<'a> {
             links.owner.push(link.owner);
             links.about.push(abouts.place(about(link)));
         }
-        let views =
-            picture.views.iter().map(|view| Rows::of(view, &picture.objects, &mut texts, &mut stories)).collect();
+        let views = picture.views.iter().map(|view| Rows::of(view, picture, &mut texts, &mut stories)).collect();
         let Picture { kind, title, source, shown, .. } = picture;
         Data {
             kind,
@@ -199,6 +206,7 @@ impl<'a> Data<'a> {
             source,
             program: concat!("kubectl gc ", env!("CARGO_PKG_VERSION")),
             shown: *shown,
+            off: if CHANGES.contains(kind) { "untouched" } else { "" },
             states: Fate::VARIANTS.iter().map(|fate| fate.look()).collect(),
             texts: texts.1,
             stories: stories.1,
@@ -241,7 +249,7 @@ impl<'a> Objects<'a> {
 impl<'a> Rows<'a> {
     fn of(
         view: &'a View,
-        objects: &[Object],
+        picture: &Picture,
         texts: &mut Once<Cow<'a, str>>,
         stories: &mut Once<&'a [Section]>,
     ) -> Self {
@@ -253,18 +261,62 @@ impl<'a> Rows<'a> {
             let Row { object, title, parent, fate, word, detail, points, loses, more, story, .. } = row;
             // A line that stands for several objects is none of them.
             let object = object.filter(|_| *more == 0);
-            let own = object.map(|object| &objects[object]).map(|Object { kind, name, .. }| format!("{kind}/{name}"));
+            let own =
+                object.map(|object| &picture.objects[object]).map(|Object { kind, name, .. }| format!("{kind}/{name}"));
             columns.object.push(object.map_or(0, |object| object + 1));
             columns.parent.push(parent.map_or(0, |parent| index - parent));
             columns.title.push(if own.as_ref() == Some(title) { 0 } else { texts.place(Cow::from(title)) });
             columns.fate.push(*fate as usize);
-            columns.word.push(texts.place(Cow::from(word)));
+            let usual = if *fate == Fate::Untouched { "" } else { fate.text() };
+            columns.word.push(texts.place(Cow::from(if word.is_empty() { usual } else { word })));
             columns.detail.push(texts.place(Cow::from(detail)));
             columns.flags.push(usize::from(*points) + 2 * usize::from(*loses));
             columns.story.push(stories.place(story));
         }
-        Rows { name, verdict: verdict.as_ref().map(headline), reasons, rows: columns, waits, facts, sections }
+        let by = |label: &'static str| sections.iter().filter(move |section| section.label == label);
+        let goes: Vec<&Section> = if facts.is_empty() { by("Then").collect() } else { facts.iter().collect() };
+        let said = by("Why").chain(goes).chain(by("Next")).map(Cow::Borrowed);
+        Rows {
+            name,
+            verdict: verdict.as_ref().map(headline),
+            reasons,
+            rows: columns,
+            waits,
+            numbers: numbers(rows),
+            lost: rows.iter().filter(|row| row.loses).count(),
+            facts: by("Lost").map(Cow::Borrowed).chain(holds(picture.kind, view).map(Cow::Owned)).chain(said).collect(),
+            notes: by("Note").collect(),
+        }
     }
+}
+
+/// How many rows end in each state. Findings count as in the verdict: without the objects below them.
+fn numbers(rows: &[Row]) -> Column {
+    let is_finding = |row: &&Row| matches!(row.fate, Fate::Error | Fate::Warning | Fate::Note) && row.object.is_none();
+    let found: FxHashSet<Fate> = rows.iter().filter(is_finding).map(|row| row.fate).collect();
+    let mut numbers = vec![0; Fate::VARIANTS.len()];
+    for row in rows.iter().filter(|row| !row.points && (row.object.is_none() || !found.contains(&row.fate))) {
+        numbers[row.fate as usize] += 1;
+    }
+    numbers
+}
+
+/// What holds it up: objects that don't go, and wait for no other; those for the same reason in one line.
+fn holds(kind: &str, view: &View) -> Option<Section> {
+    let waiting: FxHashSet<usize> = view.waits.iter().map(|[object, _]| *object).collect();
+    let (mut reasons, mut objects) = (Once(FxHashMap::default(), Vec::new()), Vec::new());
+    for row in view.rows.iter().filter(|row| row.fate < Fate::Unsure && row.more == 0) {
+        let Some(object) = row.object.filter(|object| !waiting.contains(object)) else { continue };
+        let reason = reasons.place(row.detail.as_str());
+        objects.resize_with(reasons.1.len(), Vec::new);
+        objects[reason].push(object);
+    }
+    let lines = reasons.1.iter().map(|reason| if reason.is_empty() { String::new() } else { format!(": {reason}") });
+    let section =
+        Section { label: "What holds it up".to_owned(), lines: lines.collect(), objects, ..Section::default() };
+    // What came of a delete says it, too.
+    let is_said = view.facts.iter().any(|fact| fact.label == "Left Terminating");
+    (CHANGES.contains(&kind) && !is_said && !section.lines.is_empty()).then_some(section)
 }
 
 #[cfg(test)]

@@ -145,13 +145,16 @@ pub struct Row {
 }
 
 /// Lines below a heading: `Why`, `Next`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Section {
     pub label: String,
     pub lines: Vec<String>,
     /// Those lines that are commands.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
+    /// Objects that each line is about, named before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<Vec<usize>>,
 }
 
 impl Picture {
@@ -271,7 +274,7 @@ pub(super) fn remarks_of(remarks: &[Toned]) -> String {
 
 /// A section, if it has lines.
 pub(super) fn section(label: impl Into<&'static str>, lines: Vec<String>) -> Option<Section> {
-    (!lines.is_empty()).then(|| Section { label: label.into().to_owned(), lines, commands: Vec::new() })
+    (!lines.is_empty()).then(|| Section { label: label.into().to_owned(), lines, ..Section::default() })
 }
 
 /// Collects objects, each once.
