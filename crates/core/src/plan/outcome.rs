@@ -387,6 +387,8 @@ pub enum NoteKind {
     /// Argo CD or Flux applies the target, by what it says, and no object was found that does: it may be in another
     /// cluster, and make it again (R9.41).
     AppliedUnseen,
+    /// A workload of Kubernetes controls the target, and was not read: if it exists, it makes another (R9.1).
+    OwnerUnseen,
     /// An owner reference leads to a missing API path. That doesn't prove that the owner is gone, so a sweep leaves the
     /// object alone (R3.16).
     #[strum(serialize = "missing-api")]
@@ -464,6 +466,9 @@ impl NoteKind {
             NoteKind::AppliedUnseen => {
                 "may be made again: by its labels or annotations, Argo CD or Flux applies it, from an object that was \
                  not found here"
+            }
+            NoteKind::OwnerUnseen => {
+                "comes back, or another like it, if the workload exists that controls it: that was not read"
             }
             NoteKind::DoubtedPath => {
                 "not changed: its owner's API path does not exist, which does not prove that the owner is missing \

@@ -7,7 +7,11 @@ use rustc_hash::FxHashMap;
 use crate::{
     graph::OwnerGraph,
     groups::Groups,
-    model::{Coordinate, ObjectId, ResourceId, Snapshot, Symbol, effects::RELEASE, facts::Required},
+    model::{
+        Coordinate, ObjectId, ResourceId, Snapshot, Symbol,
+        effects::{RELEASE, is_within},
+        facts::Required,
+    },
     server::KindRules,
 };
 
@@ -72,6 +76,7 @@ pub struct SimContext<'a> {
     by_resource: OnceLock<Groups<ResourceId>>,
     by_release: OnceLock<Groups<Symbol>>,
     by_mark: OnceLock<Groups<Symbol>>,
+    by_own_label: OnceLock<Groups<Symbol>>,
     unread_pods: OnceLock<Groups<Symbol>>,
     users_of_claims: OnceLock<Groups<(Symbol, Symbol)>>,
     definition_of: OnceLock<FxHashMap<ResourceId, ObjectId>>,
@@ -115,6 +120,7 @@ impl<'a> SimContext<'a> {
             by_resource: OnceLock::new(),
             by_release: OnceLock::new(),
             by_mark: OnceLock::new(),
+            by_own_label: OnceLock::new(),
             unread_pods: OnceLock::new(),
             users_of_claims: OnceLock::new(),
             definition_of: OnceLock::new(),
@@ -190,6 +196,40 @@ impl<'a> SimContext<'a> {
             marks.filter(|(value, id)| is_long(*value) && is_other(*value, *id)).collect()
         });
         index.of(&uid)
+    }
+
+    /// What names an object in a label of its maker that is called after its kind: `field.cattle.io/projectId` of a
+    /// Project of `management.cattle.io`.
+    pub(crate) fn named_by_label(&self, object: ObjectId) -> Vec<ObjectId> {
+        let snapshot = self.snapshot;
+        let (found, resource) = (snapshot.object(object), snapshot.resource(object));
+        let index = self.by_own_label.get_or_init(|| {
+            let labels = snapshot.objects().flat_map(|(id, of)| of.labels.iter().map(move |label| (*label, id)));
+            let is_foreign = |key: Symbol| {
+                let domain = snapshot.text(key).split_once('/').map(|(domain, _)| domain);
+                domain.is_some_and(|domain| !is_within(domain, "kubernetes.io") && !is_within(domain, "k8s.io"))
+            };
+            labels.filter(|((key, _), _)| is_foreign(*key)).map(|((_, value), id)| (value, id)).collect()
+        });
+        let maker =
+            resource.group.rmatch_indices('.').nth(1).map_or(&*resource.group, |(dot, _)| &resource.group[dot + 1..]);
+        let kind = resource.kind.to_ascii_lowercase();
+        let is_its = |key: &str| {
+            let (domain, word) = key.split_once('/').unwrap_or_default();
+            let word = word.to_ascii_lowercase().replace(['-', '_', '.'], "");
+            let word = ["id", "name"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(&word);
+            is_within(domain, maker) && word.len() > 2 && (kind.ends_with(word) || word.ends_with(&kind))
+        };
+        let names = |id: &ObjectId| {
+            let labels = &snapshot.object(*id).labels;
+            labels.iter().any(|(key, value)| *value == found.name && is_its(snapshot.text(*key)))
+        };
+        // In its own namespace may be another of this name.
+        let is_others = |id: &ObjectId| {
+            let at = Coordinate { namespace: snapshot.object(*id).namespace, ..found.coordinate() };
+            at.namespace != found.namespace && snapshot.look_up(at).object().is_some()
+        };
+        index.of(&found.name).iter().copied().filter(|id| *id != object && names(id) && !is_others(id)).collect()
     }
 
     /// All objects in a namespace.

@@ -44,11 +44,21 @@ pub struct AddOn {
 
 /// The add-on whose controller removes this finalizer from an object of this kind, by what is known of it.
 pub fn add_on(finalizer: &str, group: &str, kind: &str) -> Option<&'static AddOn> {
-    OPERATORS.add_ons.iter().find(|add_on| {
+    let known = OPERATORS.add_ons.iter().find(|add_on| {
         add_on.domains.iter().any(|own| is_of_domain(finalizer, own, kind))
             && (add_on.groups.is_empty() || add_on.groups.contains(&group))
             && (add_on.kinds.is_empty() || add_on.kinds.contains(&kind))
-    })
+    });
+    known.or_else(|| of_same_maker(finalizer))
+}
+
+/// The only add-on that has other finalizers of this domain, or whose group that is.
+fn of_same_maker(finalizer: &str) -> Option<&'static AddOn> {
+    let (domain, _) = finalizer.split_once('/').filter(|(domain, _)| !is_within(domain, "k8s.io"))?;
+    let is_its = |add_on: &&AddOn| [&add_on.domains, &add_on.groups].iter().any(|all| all.contains(&domain));
+    let mut its = OPERATORS.add_ons.iter().filter(is_its);
+    let first = its.next().filter(|add_on| add_on.kinds.is_empty())?;
+    its.next().is_none().then_some(first)
 }
 
 /// Whether a finalizer is one of a domain of the table.
@@ -136,6 +146,8 @@ mod tests {
         assert_eq!(name(background, "argoproj.io", "Application"), Some("Argo CD"));
         assert_eq!(name("workflows.argoproj.io/artifact-gc", "argoproj.io", "Workflow"), Some("Argo Workflows"));
         assert_eq!(name("notargoproj.io/x", "argoproj.io", "Application"), None);
+        assert_eq!(name("baremetalhost.metal3.io/secret", "", "Secret"), Some("Metal3's operator"));
+        assert_eq!(name("openebs.io/x", "openebs.io", "Other"), None, "several have this domain");
         assert_eq!(name("acme.io/hold", "acme.io", "Widget"), None);
         let sets = ("addons.cluster.x-k8s.io", "addons.cluster.x-k8s.io", "ClusterResourceSet");
         assert_eq!(name(sets.0, sets.1, sets.2), Some("Cluster API"));

@@ -431,13 +431,15 @@ impl SideEffects<'_, '_> {
             let below = context.graph.dependents(next.into()).iter().copied().filter(|below| seen.insert(*below));
             open.extend(below.filter(is_free));
         }
-        let may_be_lost = |claim: &ObjectId| {
-            let volume = context.fact_index.volume_of(snapshot, *claim);
-            let facts = volume.and_then(|volume| snapshot.facts.volume(volume));
-            let kept = facts.is_some_and(|facts| facts.reclaim_policy.as_deref() == Some(RETAIN));
-            !seen.contains(claim) && self.survival(*claim) == Survival::Survives && !kept
-        };
-        claims.into_iter().filter(may_be_lost).collect()
+        claims.into_iter().filter(|claim| !seen.contains(claim) && self.may_lose_data(*claim)).collect()
+    }
+
+    /// Whether a claim stays, and has a volume that isn't kept without it.
+    pub(super) fn may_lose_data(&self, claim: ObjectId) -> bool {
+        let SimContext { snapshot, fact_index, .. } = self.context;
+        let facts = fact_index.volume_of(snapshot, claim).and_then(|volume| snapshot.facts.volume(volume));
+        let kept = facts.is_some_and(|facts| facts.reclaim_policy.as_deref() == Some(RETAIN));
+        self.survival(claim) == Survival::Survives && !kept
     }
 
     fn claims_of(&mut self, set: ObjectId) -> ClaimsOfSet {

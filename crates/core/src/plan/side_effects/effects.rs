@@ -8,7 +8,7 @@ use crate::{
         effects::{EffectKind, Inventory, InventoryObject, Policy, PolicyEffect, is_of_a_group, known_finalizer},
     },
     plan::outcome::{Outcome, OutsideEffect, Plan},
-    simulate::{Cause, Start, Uncertainty, in_inventory, is_spared, recreators::Survival},
+    simulate::{Cause, SimContext, Start, Uncertainty, in_inventory, is_spared, recreators::Survival},
     wording::{and_more, count, some_of},
 };
 
@@ -151,34 +151,57 @@ impl SideEffects<'_, '_> {
                 if unknown.len() == 1 { ("the controller", "does") } else { ("the controllers", "do") };
             let more = and_more(unknown.len().saturating_sub(NAMED_FINALIZERS));
             let finalizers = unknown.iter().take(NAMED_FINALIZERS).copied().collect::<Vec<_>>().join(" and ") + &more;
-            let (listed, mut claims) = match resource.is_kubernetes() {
+            let (listed, mut with_data) = match resource.is_kubernetes() {
                 true => Default::default(),
                 false => (self.listed_or_marked(object), self.claims_left_below(object)),
             };
-            let is_claim = |id: &ObjectId| Some(snapshot.object(*id).resource) == self.context.built_in.claims;
-            let of_list = listed.iter().copied().filter(|id| is_claim(id) && !claims.contains(id));
-            claims.extend(of_list.collect::<Vec<_>>());
-            if claims.is_empty() && !listed.is_empty() {
-                let message =
-                    format!("it is not known what {controllers} of {finalizers} {do_it}: it may delete what it lists");
-                return self.add_unread(object, EffectKind::ObjectsDeleted, message, listed);
-            }
-            if claims.is_empty() {
+            let of_list = listed.iter().copied().filter(|id| !with_data.contains(id) && self.has_data(*id));
+            with_data.extend(of_list.collect::<Vec<_>>());
+            if with_data.is_empty() && listed.is_empty() {
                 let message = format!("it is not known what {controllers} of {finalizers} {do_it}");
                 return self.add(object, EffectKind::Unknown, message);
             }
-            let names: Vec<String> = claims.iter().map(|claim| snapshot.short_name(*claim)).collect();
+            if with_data.is_empty() {
+                let message = format!(
+                    "it is not known what {controllers} of {finalizers} {do_it}: it may delete what it lists, or what \
+                     names it"
+                );
+                return self.add_unread(object, EffectKind::ObjectsDeleted, message, listed);
+            }
+            let names: Vec<String> = with_data.iter().map(|id| snapshot.short_name(*id)).collect();
             let message = format!(
                 "it is not known what {controllers} of {finalizers} {do_it}: it may delete {}, with all data",
                 some_of(&names, NAMED)
             );
+            let claims: Vec<ObjectId> = with_data.iter().flat_map(|id| self.claims_in(*id)).collect();
             let index = &self.context.fact_index;
             let volumes = claims.iter().filter_map(|claim| index.volume_of(snapshot, *claim));
             self.add_unread(object, EffectKind::DataLost, message, volumes);
         }
     }
 
-    /// What stays, and an object lists by kind and name, or carries its uid in a label: its controller may delete that.
+    /// A claim itself, or those in a Namespace.
+    fn claims_in(&self, object: ObjectId) -> Vec<ObjectId> {
+        let SimContext { snapshot, built_in, .. } = self.context;
+        let is_claim = |id: &ObjectId| Some(snapshot.object(*id).resource) == built_in.claims;
+        let inside = match Some(snapshot.object(object).resource) == built_in.namespaces {
+            true => self.context.in_namespace(snapshot.object(object).name),
+            false => &[],
+        };
+        inside.iter().copied().chain([object]).filter(is_claim).collect()
+    }
+
+    /// Whether data is lost with a claim or Namespace that stays, as far as was read.
+    fn has_data(&self, object: ObjectId) -> bool {
+        let SimContext { snapshot, built_in, .. } = self.context;
+        let found = snapshot.object(object);
+        let is_unread = Some(found.resource) == built_in.namespaces
+            && !built_in.claims.is_some_and(|claims| snapshot.covers(claims, Some(found.name)));
+        is_unread || self.claims_in(object).into_iter().any(|claim| self.may_lose_data(claim))
+    }
+
+    /// What stays, and an object lists by kind and name, or has its uid or its name in a label: its controller may
+    /// delete that.
     fn listed_or_marked(&mut self, object: ObjectId) -> Vec<ObjectId> {
         let snapshot = self.context.snapshot;
         let lists = match snapshot.facts.policy(object) {
@@ -200,7 +223,8 @@ impl SideEffects<'_, '_> {
             snapshot.look_up_named(resource, namespace, &named.name).object()
         });
         let marked = self.context.marked_with(snapshot.object(object).uid).iter().copied();
-        let all: BTreeSet<ObjectId> = listed.chain(marked).filter(|id| *id != object).collect();
+        let named = self.context.named_by_label(object);
+        let all: BTreeSet<ObjectId> = listed.chain(marked).chain(named).filter(|id| *id != object).collect();
         all.into_iter().filter(|id| self.survival(*id) == Survival::Survives).collect()
     }
 

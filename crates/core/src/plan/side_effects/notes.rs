@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     graph::{Address, NodeId},
-    model::{ObjectId, Snapshot, facts::Required},
+    model::{ObjectId, Presence, Reference, Snapshot, facts::Required, resources::group_of},
     plan::outcome::{Note, NoteKind, OutcomeKind, Plan},
     server::{DeleteOptions, OwnDelete, Propagation, Stored, kinds::protected},
     simulate::{Cause, Request, SimContext, Start, World, controllers::all_workloads, obstacles::BoundPolicy},
@@ -30,12 +30,37 @@ pub(super) fn notes(context: &SimContext<'_>, plan: &Plan) -> Vec<Note> {
         if context.is_applied_unseen(*target) {
             notes.push(Note { object: *target, kind: NoteKind::AppliedUnseen });
         }
+        if has_unseen_maker(context, *target) {
+            notes.push(Note { object: *target, kind: NoteKind::OwnerUnseen });
+        }
     }
     notes.extend(left_behind(context, plan).into_iter().map(|object| Note { object, kind: NoteKind::LeftBehind }));
     let staying = staying(context, plan).into_iter();
     notes.extend(staying.map(|object| Note { object, kind: NoteKind::StaysTerminating }));
     notes.extend(lapsing(context, plan).into_iter().map(|object| Note { object, kind: NoteKind::PolicyLapses }));
     notes
+}
+
+/// Whether a workload of Kubernetes controls an object, and was not read: if it exists, it makes another.
+fn has_unseen_maker(context: &SimContext<'_>, object: ObjectId) -> bool {
+    let (snapshot, found) = (context.snapshot, context.snapshot.object(object));
+    let Some(owner) = Reference::controller_of(&found.owners).filter(|_| !found.terminating()) else { return false };
+    let (group, kind) = (group_of(snapshot.text(owner.api_version)), snapshot.text(owner.kind));
+    let makers = [
+        ("apps", "ReplicaSet"),
+        ("apps", "StatefulSet"),
+        ("apps", "DaemonSet"),
+        ("apps", "Deployment"),
+        ("batch", "Job"),
+        ("", "ReplicationController"),
+    ];
+    let at = snapshot
+        .resources
+        .by_group_kind(group, kind)
+        .map(|resource| snapshot.look_up_named(resource, snapshot.text(found.namespace), snapshot.text(owner.name)));
+    makers.contains(&(group, kind))
+        && snapshot.by_uid(owner.uid).is_none()
+        && at.is_none_or(|presence| presence == Presence::Unknown)
 }
 
 /// The policies that lose their last parameters, and let everything pass without them (R9.45).
@@ -181,6 +206,10 @@ fn is_of_a_workload(snapshot: &Snapshot, object: ObjectId) -> bool {
 const OF_A_POD: &str = "names what goes in this delete: its containers that run go on, but without that, they may be \
     unable to start, or to start again";
 
+/// What a pod, or a workload's or CronJob's pods, lose with the Secret of a ServiceAccount's token.
+const TOKEN: &str = "names a Secret that goes in this delete, with the token of a ServiceAccount: the API server refuses \
+    that token from then on, also to pods that run, and no other pod of it can start";
+
 /// What an object loses with what it names.
 fn loss(named: &Required) -> NoteKind {
     NoteKind::LosesNamed(match named {
@@ -245,7 +274,10 @@ pub(super) fn add_without_named(context: &SimContext<'_>, plan: &mut Plan) {
     // Of what has no namespace, only templates are asked.
     let pods = context.built_in.pods.filter(|_| places.iter().any(|place| !place.is_empty()));
     let pods = pods.map_or(&[][..], |pods| context.of_resource(pods));
-    let pods = pods.iter().copied().filter(|pod| !is_of_a_workload(snapshot, *pod));
+    let is_token = |id: ObjectId| snapshot.facts.token(id).is_some();
+    // The template doesn't have what was injected: that matters to pods that run if it is a token.
+    let has_token = gone.iter().any(|id| is_token(*id));
+    let pods = pods.iter().copied().filter(|pod| has_token || !is_of_a_workload(snapshot, *pod));
     let workloads = all_workloads(context).into_iter().chain(of_kinds(&[("batch", "CronJob")]));
     let read = pods.chain(workloads).map(|id| (id, true));
     let known = of_kinds(&Required::ROUTES).chain(of_kinds(&NAMING)).map(|id| (id, false));
@@ -254,13 +286,18 @@ pub(super) fn add_without_named(context: &SimContext<'_>, plan: &mut Plan) {
         if is_read && is_near(&id) {
             context.evidence(id, snapshot.facts.get(id));
         }
-        let is_gone = |required: &&Required| {
-            let place = context.place_of(required, id);
-            place.and_then(|place| snapshot.look_up(place).object()).is_some_and(|id| gone.contains(&id))
+        let lost_of = |required: &Required| {
+            let place = context.place_of(required, id)?;
+            let named = snapshot.look_up(place).object().filter(|id| gone.contains(id))?;
+            let in_template = is_of_a_workload(snapshot, id);
+            match matches!(required, Required::Secret(_)) && is_token(named) {
+                true => Some(NoteKind::LosesNamed(TOKEN)),
+                false => (!in_template).then(|| loss(required)),
+            }
         };
         let requires = snapshot.facts.requires(id);
         let mut lost: Vec<NoteKind> = Vec::new();
-        for kind in requires.iter().filter(is_gone).map(loss) {
+        for kind in requires.iter().filter_map(lost_of) {
             if !lost.contains(&kind) {
                 lost.push(kind);
             }

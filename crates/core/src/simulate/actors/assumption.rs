@@ -29,7 +29,7 @@ pub enum Assumption {
     /// This provisioner deletes volumes whose claims are gone (R9.35); `None` if its name was not read.
     Reclaimed { by: Option<String> },
     /// The operator of an object deletes what it has made for it.
-    Operator { deletes_what_it_made_for: String },
+    Operator { deletes_what_it_made_for: String, keeps_claims: bool },
     /// A webhook or policy that is asked about writes of this delete allows them.
     Admission { by: String },
     /// A webhook that can't be called isn't called for writes of this delete: what decides that can't be judged.
@@ -104,7 +104,11 @@ impl std::fmt::Display for Assumption {
                 "{controller} adopts pods and deletes {deletes} of {of} that are alike; they may be others than these"
             ),
             Assumption::Adopted { controller } => {
-                write!(f, "{controller}, whose selector matches what is freed, deletes none of it, and nothing for it")
+                write!(f, "{controller}, whose selector matches what is freed, ")?;
+                f.write_str(match controller.starts_with("Deployment/") {
+                    true => "has the same template as that: any other ReplicaSet is scaled to 0, and its pods go",
+                    false => "deletes none of it, and nothing for it",
+                })
             }
             Assumption::AdoptsFirst { controller } => {
                 write!(f, "{controller} adopts pods before a new ReplicaSet of their Deployment does")
@@ -123,8 +127,12 @@ impl std::fmt::Display for Assumption {
             Assumption::Reclaimed { by: None } => {
                 f.write_str("a provisioner, whose name was not read, deletes volumes whose claims are gone")
             }
-            Assumption::Operator { deletes_what_it_made_for: object } => {
-                write!(f, "the operator of {object} deletes what it has made for it, and its configuration keeps none")
+            Assumption::Operator { deletes_what_it_made_for: object, keeps_claims } => {
+                let kept = match keeps_claims {
+                    true => "apart from claims, which its configuration keeps",
+                    false => "and no configuration that was read keeps any of it",
+                };
+                write!(f, "the operator of {object} deletes what it has made for it, {kept}")
             }
             Assumption::ApiLasts { api } => {
                 write!(f, "the namespace controller is done before it notices that {api} no longer answers")

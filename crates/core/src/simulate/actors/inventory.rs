@@ -185,8 +185,10 @@ impl World<'_, '_> {
         let facts = self.fact(gone, snapshot.facts.policy(gone));
         let read = facts.and_then(|facts| facts.inventory.as_deref().cloned());
         let Some(inventory) = read.or_else(|| Inventory::once_gone(policy, namespace, name)) else { return };
+        let keeps_claims = policy == Policy::Zalando && self.keeps_claims();
         for id in self.all_listed(gone, policy, &inventory, &mut Vec::new()) {
-            self.assumptions.insert(Assumption::Operator { deletes_what_it_made_for: snapshot.short_name(gone) });
+            let deletes_what_it_made_for = snapshot.short_name(gone);
+            self.assumptions.insert(Assumption::Operator { deletes_what_it_made_for, keeps_claims });
             self.rests_on_others.insert(id);
             self.actors.due.push_back((id, Cause::Inventory(gone)));
         }

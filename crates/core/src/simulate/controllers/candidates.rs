@@ -129,7 +129,8 @@ fn is_spelt_in(name: &str, word: &str) -> bool {
 }
 
 /// Whether a name is that of an operator of this word, as most are called: `pg-operator` for `pg` and `pg-operator`,
-/// `cass-operator` for `cassandra`, `rabbitmq-cluster-operator` for `rabbitmqclusters`, `kuberay-operator` for `ray`.
+/// `cass-operator` for `cassandra`, `rabbitmq-cluster-operator` for `rabbitmqclusters`, `kuberay-operator` for `ray`,
+/// `nifikop` for `nifi`.
 fn is_called_after(name: &str, word: &str) -> bool {
     let squashed = |text: &str| text.replace('-', "");
     let is_stem = |stem: &str| {
@@ -168,7 +169,11 @@ pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>, among: &[Obj
     if let Some(add_on) = asked.add_on.filter(|add_on| !add_on.is_only_a_name()) {
         let is_part = |text: &str| add_on.labels.contains(&text) || add_on.may_be_called(text);
         let parts = among().filter(|id| is_of_driver(*id) || names_of(snapshot, *id).any(is_part));
-        return parts.filter(is_free).map(|id| (id, called(id))).collect();
+        let parts: Vec<(ObjectId, bool)> = parts.filter(is_free).map(|id| (id, called(id))).collect();
+        // What is not known by its name is looked for as the controller of any other finalizer.
+        if add_on.has_names() || !parts.is_empty() {
+            return parts;
+        }
     }
     let named = by_kind(context, asked, among());
     let is_after = |id: ObjectId| {

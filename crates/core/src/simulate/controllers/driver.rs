@@ -17,8 +17,8 @@ const BUCKET: (&str, &str) = ("objectbucket.io/finalizer", "bucket-provisioner")
 const GATEWAYS: (&str, &str) = PolicyFacts::GATEWAY_CLASS;
 
 /// What follows the first word of an operator's name, if that is of its finalizer's domain.
-pub(super) const ROLES: [&str; 5] =
-    ["-operator-controller-manager", "-controller-manager", "-operator", "-controller", "-manager"];
+pub(super) const ROLES: [&str; 6] =
+    ["-operator-controller-manager", "-controller-manager", "-operator", "-controller", "-manager", "kop"];
 
 /// Words in names of drivers that tell nothing.
 const COMMON: [&str; 13] = [

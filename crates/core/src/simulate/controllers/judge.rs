@@ -343,7 +343,11 @@ fn without_evidence(
             Liveness::Nobody(format!("applied by {manager:?}; its controller is not known"))
         }
         (None, AddedBy::Anyone(manager)) if is_default_name(manager) => {
-            Liveness::Nobody(format!("added by {manager:?}, as many programs are called; its controller is not known"))
+            let added = format!("added by {manager:?}, as many programs are called");
+            match unread() {
+                Liveness::Unread(why) if !all_read => Liveness::Unread(format!("{added}; {why}")),
+                _ => Liveness::Nobody(format!("{added}; its controller is not known")),
+            }
         }
         (None, AddedBy::Anyone(manager)) => {
             Liveness::Nobody(format!("added by hand with {:?}; its controller is not known", maker(manager)))

@@ -97,22 +97,31 @@ pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>) -> Reach {
         Some(_) if is_headless => Reach::Doubtful(Lack::ClusterIp),
         Some((_, pods)) => Reach::Served { service, pods },
         None if is_idle(context, service) => Reach::Unreachable(Lack::Endpoint),
-        // Whatever is behind it, nothing answers once the Service is gone.
-        None => Reach::Served { service, pods: Vec::new() },
+        // Whatever else is behind it, nothing answers once the Service is gone.
+        None => Reach::Served { service, pods: selected(context, service) },
     }
 }
 
 /// Whether all workloads that a Service selects are scaled to 0, and it selects no pod that is left.
 fn is_idle(context: &SimContext<'_>, service: ObjectId) -> bool {
-    let (snapshot, workloads) = (context.snapshot, workloads_behind(context, service));
-    let selector = snapshot.facts.service(service).and_then(|facts| facts.selector.as_ref());
-    let is_selected = |pod: &ObjectId| {
-        let has_namespace = snapshot.object(*pod).namespace == snapshot.object(service).namespace;
-        has_namespace && selector.is_some_and(|selector| selector.matches(|key| snapshot.label(*pod, key)))
-    };
+    let workloads = workloads_behind(context, service);
     !workloads.is_empty()
         && workloads.iter().all(|(_, readiness)| matches!(readiness, Readiness::Idle(_)))
-        && !context.of_resource(context.built_in.pods).iter().any(is_selected)
+        && selected(context, service).is_empty()
+}
+
+/// The pods that a Service selects; none if not all of its namespace were read.
+fn selected(context: &SimContext<'_>, service: ObjectId) -> Vec<ObjectId> {
+    let snapshot = context.snapshot;
+    let namespace = snapshot.object(service).namespace;
+    let pods = context.built_in.pods.filter(|pods| snapshot.covers(*pods, Some(namespace)));
+    let Some(selector) = snapshot.facts.service(service).and_then(|facts| facts.selector.as_ref()) else {
+        return Vec::new();
+    };
+    let is_selected = |pod: &ObjectId| {
+        snapshot.object(*pod).namespace == namespace && selector.matches(|key| snapshot.label(*pod, key))
+    };
+    context.of_resource(pods).iter().copied().filter(is_selected).collect()
 }
 
 /// What a Service lacks that was not read, as the API server says of a Terminating Namespace: `Post
