@@ -52,8 +52,10 @@ export function linkOf(to: Choice): string {
 export function go(to: Choice): void {
   const link = linkOf(to);
   show(link);
-  // An empty one would lead to the top of the page.
-  location.replace(link === '#' ? '#v=tree' : link);
+  // A link alone is relative to the page around, where this one has no address. An empty one leads to the top.
+  const here = new URL(location.href);
+  here.hash = link === '#' ? 'v=tree' : link;
+  location.replace(here);
 }
 
 /** Makes a line the active one, and chooses what it shows. */

@@ -20,7 +20,7 @@ bar.addEventListener('input', () => {
 
 export function showHead(): void {
   const { name, verdict, reasons, facts, notes, numbers } = forest.view;
-  const other = `Shown: --propagation=${name}, which is not what the command asked for. `;
+  const other = `Shown: --cascade=${name}, which is not what the command asked for. `;
   const [from, more] = [[data.title, data.source, data.program], forest.findings.length - BOXES];
   fill(find('#head'),
     h('p.quiet', ...joined(from.map((text) => h('bdi', text)), ' · ')),
