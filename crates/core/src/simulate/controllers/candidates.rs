@@ -170,10 +170,11 @@ pub(super) fn possible(context: &SimContext<'_>, asked: &Asked<'_>, among: &[Obj
         let is_part = |text: &str| add_on.labels.contains(&text) || add_on.may_be_called(text);
         let parts = among().filter(|id| is_of_driver(*id) || names_of(snapshot, *id).any(is_part));
         let parts: Vec<(ObjectId, bool)> = parts.filter(is_free).map(|id| (id, called(id))).collect();
-        // What is not known by its name is looked for as the controller of any other finalizer.
         if add_on.has_names() || !parts.is_empty() {
             return parts;
         }
+        // Of a known maker, other names tell nothing.
+        return among().filter(|id| is_its_name(snapshot, *id, asked)).map(|id| (id, false)).collect();
     }
     let named = by_kind(context, asked, among());
     let is_after = |id: ObjectId| {
