@@ -1,46 +1,6 @@
 //! Controllers of add-ons: how their workloads and Leases are called, so that evidence shows whether they run.
 
-use serde::Deserialize;
-
-use super::operators::{OPERATORS, Remark};
-
-/// The controller that removes some finalizers.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct AddOn {
-    pub name: &'static str,
-    /// Its finalizers: what stands in front of the slash. Words of finalizers and of the object's kind may precede it:
-    /// another word is another's (`results.tekton.dev` on a TaskRun). `.x.y` is any domain within `x.y`; one with a
-    /// slash is how the whole finalizer begins.
-    domains: Vec<&'static str>,
-    /// The groups of the objects that it handles; empty: any. A group below may be a sister's.
-    groups: Vec<&'static str>,
-    /// The kinds that it handles; empty: any.
-    kinds: Vec<&'static str>,
-    /// The usual names of its workload, in which `*` is the first word of the object's group. A release's name may
-    /// precede them. Without any, nothing shows that it runs: which workload it is isn't known.
-    workloads: Vec<&'static str>,
-    /// How names of workloads begin that may be its own: it runs several, one for each provider or service.
-    beginnings: Vec<&'static str>,
-    /// The add-on's names in labels such as `app.kubernetes.io/part-of`: such a workload is some component of it.
-    pub labels: Vec<&'static str>,
-    /// The Leases of its leader, with `*` as in `workloads`.
-    leases: Vec<&'static str>,
-    /// It may run where the cluster doesn't show it, for instance in a cloud's control plane.
-    pub may_run_outside: bool,
-    /// It leaves its finalizers on objects of others when it goes: only where it is seen, it is said to remove them.
-    pub often_left: bool,
-    /// Since which of its versions it leaves these finalizers, though it runs; which version runs isn't known.
-    pub given_up: &'static str,
-    /// Unless a setting names other namespaces, it handles what is in its own.
-    pub own_namespace: bool,
-    /// It runs beside what it handles, and nowhere else.
-    pub runs_beside: bool,
-    #[serde(rename = "source")]
-    _source: Remark,
-    #[serde(rename = "remark")]
-    _remark: Remark,
-}
+use super::operators::{AddOn, OPERATORS};
 
 /// The add-on whose controller removes this finalizer from an object of this kind, by what is known of it.
 pub fn add_on(finalizer: &str, group: &str, kind: &str) -> Option<&'static AddOn> {

@@ -1,42 +1,12 @@
 //! All known finalizers, except the collector's own and the one of CustomResourceDefinitions (R1.26): who removes
 //! them, and what their controllers do first.
 
-use serde::Deserialize;
-
 use super::{
     EffectKind,
     named::surely_needs,
-    operators::{Kind, OPERATORS, Remark, kinds},
+    operators::{Kind, KnownFinalizer, OPERATORS, When},
     pauses::matches_pattern,
-    policies::Policy,
 };
-
-/// A finalizer with a known controller.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct KnownFinalizer {
-    /// The finalizer; one `*` matches any text.
-    pub finalizer: &'static str,
-    /// The groups and kinds that have it; empty: any.
-    #[serde(default, deserialize_with = "kinds")]
-    pub on: Vec<Kind>,
-    /// The controller that removes it.
-    #[serde(default)]
-    pub by: &'static str,
-    #[serde(default)]
-    pub when: When,
-    /// What that does outside the graph before; `None`: nothing, or something that is reported for the volume itself.
-    #[serde(default)]
-    pub does: Option<EffectKind>,
-    /// The same as a clause.
-    #[serde(default)]
-    pub says: &'static str,
-    /// What may prevent it.
-    #[serde(default)]
-    pub policy: Option<Policy>,
-    #[serde(rename = "source")]
-    _source: Remark,
-}
 
 impl KnownFinalizer {
     /// Whether its controller is a part of Kubernetes, which runs wherever the collector does: not a cloud's, a volume
@@ -46,29 +16,7 @@ impl KnownFinalizer {
             ["service.kubernetes.io/load-balancer-cleanup", "external-provisioner.volume.kubernetes.io/finalizer"];
         !matches!(self.when, When::Elsewhere | When::Asked) && !OTHERS.contains(&self.finalizer)
     }
-}
 
-/// What the controller waits for before it removes its finalizer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum When {
-    Terminating,
-    /// The object is terminating, and nobody uses it.
-    Unused,
-    /// No scheduled pod mentions the claim; completed pods count as well (§9.5).
-    ClaimUnused,
-    /// The volume's claim is gone.
-    VolumeUnbound,
-    /// The pod is terminating, finished or no longer a Job's (R9.8).
-    JobDoneWithPod,
-    /// Its own work outside the graph, which can't be predicted.
-    #[default]
-    Elsewhere,
-    /// A person lets the object go.
-    Asked,
-}
-
-impl KnownFinalizer {
     /// Whether this is the entry for a finalizer on an object of this kind.
     pub fn matches(&self, finalizer: &str, group: &str, kind: &str) -> bool {
         (self.on.is_empty() || self.on.contains(&(group, kind))) && matches_pattern(self.finalizer, finalizer)

@@ -1,46 +1,9 @@
 //! Values for which admission refuses to delete an object, whoever asks, until somebody changes them (R9.48).
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::operators::{Kind, OPERATORS, Remark, kinds};
+use super::operators::{Guard, GuardValue, Kind, OPERATORS};
 use crate::model::Resource;
-
-/// A value that guards objects, and who heeds it.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Guard {
-    /// The groups and kinds of what it guards; `*` is every kind. Empty: everything.
-    #[serde(default, deserialize_with = "kinds")]
-    of: Vec<Kind>,
-    pub(crate) value: GuardValue,
-    /// Whether it guards only a Namespace with pods, a CRD with instances, and a workload with replicas.
-    #[serde(default)]
-    pub(crate) only_populated: bool,
-    /// It guards no longer once these are gone, and somebody takes the value away.
-    #[serde(default, deserialize_with = "kinds")]
-    pub while_any: Vec<Kind>,
-    /// A part of the names of the webhook that heeds it; empty: the API server of these kinds does.
-    #[serde(default)]
-    by: &'static str,
-    #[serde(rename = "source")]
-    _source: Remark,
-    #[serde(default, rename = "remark")]
-    _remark: Remark,
-}
-
-/// The value of a guard.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum GuardValue {
-    Label(&'static str, &'static str),
-    /// An annotation that is `true`.
-    Annotation(&'static str),
-    /// An annotation that is not `true`.
-    Unconfirmed(&'static str),
-    /// One of these fields has this value, and another lets the object go.
-    Field(Vec<&'static str>, &'static str, &'static str),
-}
 
 pub(super) const HIVE: &str = "hive.openshift.io/protected-delete";
 pub(super) const CONFIRMED: &str = "confirmation.gardener.cloud/deletion";

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     guards::{CONFIRMED, HIVE},
-    policies::Policy,
+    operators::Policy,
 };
 use crate::model::Propagation;
 

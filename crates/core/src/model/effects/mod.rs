@@ -15,22 +15,21 @@ mod users;
 pub(crate) use inventory::RELEASE;
 pub use inventory::{Inventory, InventoryObject, Spared, TRACKING_ID, application_named};
 
-pub use finalizers::{KnownFinalizer, When};
+pub(crate) use operators::GuardValue;
+pub use operators::{AddOn, Guard, KnownFinalizer, KnownUsers, Naming, Policy, When};
 
-pub use add_ons::{AddOn, add_on};
+pub use add_ons::add_on;
 pub(crate) use add_ons::{is_of_another, is_within};
 pub use finalizers::known_finalizer;
 pub(crate) use finalizers::known_finalizer_in;
 pub(crate) use finalizers::{is_of_a_group, may_need};
-pub use guards::Guard;
-pub(crate) use guards::GuardValue;
 pub use named::NamedObject;
 pub(crate) use named::surely_needs;
 pub use pauses::Pause;
 pub(crate) use pauses::matches_pattern;
 pub(crate) use pauses::pauses_with_its_cluster;
-pub use policies::{Policy, PolicyEffect, PolicyFacts};
-pub use users::{KnownUsers, Naming, known_users};
+pub use policies::{PolicyEffect, PolicyFacts};
+pub use users::known_users;
 pub(crate) use users::{creates_first, hook, names_used, protected, protected_for, used};
 
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,8 @@
 //! What custom resources name in their spec: their controllers need that, or may, to remove a finalizer (R9.47).
 
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::operators::{Kind, OPERATORS, Remark, kind};
+use super::operators::{KnownNeed, OPERATORS};
 
 sparse! {
     /// An object as the spec of another names it.
@@ -49,46 +48,6 @@ const OF_OTHERS: [&str; 14] = [
 /// What is in a key, in lower case, that names a Secret; and in one of a Secret that the controller writes.
 const SECRET: [&str; 6] = ["secret", "credential", "password", "token", "kubeconfig", "auth"];
 const WRITTEN: [&str; 4] = ["write", "output", "target", "publish"];
-
-/// What a controller surely needs to remove its finalizer: nothing else that objects of this kind name.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct KnownNeed {
-    #[serde(deserialize_with = "kind")]
-    on: Kind,
-    /// A part of the finalizers.
-    finalizer: &'static str,
-    /// Where its objects name it.
-    path: &'static str,
-    /// Its group, if that is another.
-    #[serde(default)]
-    group: &'static str,
-    /// Its kind, where they don't name that.
-    kind: &'static str,
-    /// Its namespace.
-    #[serde(default)]
-    namespace: &'static str,
-    /// The name of what is always there.
-    #[serde(default)]
-    except: &'static str,
-    #[serde(rename = "source")]
-    _source: Remark,
-    #[serde(default, rename = "remark")]
-    _remark: Remark,
-}
-
-/// A finalizer, and the key by which objects of any kind name what its controller surely needs, beside other things: in
-/// the same group or in that above it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct KnownKey {
-    finalizer: &'static str,
-    key: &'static str,
-    #[serde(rename = "source")]
-    _source: Remark,
-    #[serde(default, rename = "remark")]
-    _remark: Remark,
-}
 
 fn known_needs<'k>(group: &'k str, kind: &'k str) -> impl Iterator<Item = &'static KnownNeed> + 'k {
     OPERATORS.needs.iter().filter(move |need| need.on == (group, kind))

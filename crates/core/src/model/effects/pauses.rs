@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::operators::{OPERATORS, Remark};
+use super::operators::{OPERATORS, Pausable, Sign};
 use crate::model::facts::unix_seconds;
 
 /// What makes a controller leave an object alone.
@@ -20,40 +20,9 @@ pub enum Pause {
     Approval(String),
 }
 
-/// How an object can say that its controller leaves it alone.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Sign {
-    /// An annotation with one of these values; none: with any.
-    Annotation(&'static str, Vec<&'static str>),
-    /// A field with this value.
-    Field(&'static str, Value),
-    /// A condition with this status.
-    Condition(&'static str, &'static str),
-    /// An object that it lists is deleted only once an annotation approves that.
-    Confirm,
-}
-
 /// The annotation of an Application that approves its deletion, with a time that is not before that
 /// (argoproj/argo-cd pkg/apis/application/v1alpha1/types.go:IsDeletionConfirmed).
 const APPROVED: &str = "argocd.argoproj.io/deletion-approved";
-
-/// A controller that can be paused: its finalizers, and how an object says so. It looks at this before it looks at the
-/// deletionTimestamp. Others do the opposite: a Kustomization or HelmRelease of Flux that is suspended goes, and what it
-/// has applied stays; a KafkaTopic of Strimzi, a RabbitmqCluster and a Shoot of Gardener go though they are paused.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Pausable {
-    /// Patterns: a star matches any text.
-    #[serde(borrow)]
-    finalizers: Vec<&'static str>,
-    signs: Vec<Sign>,
-    /// A paused Cluster of Cluster API pauses it, too.
-    #[serde(default)]
-    with_its_cluster: bool,
-    #[serde(rename = "source")]
-    _source: Remark,
-}
 
 /// What pauses a Cluster of Cluster API itself, whatever its finalizers.
 const OF_CLUSTERS: &str = "cluster.cluster.x-k8s.io";

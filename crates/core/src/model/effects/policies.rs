@@ -2,133 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
     finalizers::{known_finalizer, may_need},
     inventory::{Inventory, Spared, TRACKING_ID},
     named::NamedObject,
-    operators::{OPERATORS, Remark},
+    operators::{Does, OPERATORS, Policy, Setting},
     pauses::{Pause, is_pausing_annotation},
     users::{names_by_field, names_used},
 };
 use crate::model::facts::Required;
-
-/// A kind of deletion policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-pub enum Policy {
-    /// None: its controller always deletes what it lists.
-    ArgoCd,
-    /// None: Crossplane always deletes the composite resource of a claim.
-    CrossplaneClaim,
-    /// None: the operator always deletes the claims for which it has a finalizer.
-    PerconaClaims,
-    /// None of its own: the operator's configuration says what it keeps.
-    Zalando,
-    /// None of its own: a label of each claim says whether it is kept.
-    Altinity,
-    /// `spec.deletionPolicy` and `spec.managementPolicies` (crossplane-runtime
-    /// `pkg/reconciler/managed/policies.go:ShouldDelete`).
-    Crossplane,
-    /// `spec.deletionPolicy`, `spec.prune` and `spec.suspend` (kustomize-controller `finalizerShouldDeleteResources`).
-    Kustomization,
-    /// `spec.suspend` (helm-controller `reconcileDelete`).
-    HelmRelease,
-    /// `spec.destroyResourcesOnDeletion`.
-    Terraform,
-    /// `spec.destroyOnFinalize`.
-    Pulumi,
-    /// An annotation of the object, then of its namespace, then the controller's flag.
-    Ack,
-    /// An annotation; `abandon` keeps.
-    ConfigConnector,
-    /// An annotation, then the operator's own default.
-    AzureServiceOperator,
-    /// `spec.cleanupPolicy.confirmation`.
-    Rook,
-    /// An annotation: unmanaged topics are kept.
-    Strimzi,
-    /// `spec.keepResources` of a GitRepo.
-    Fleet,
-    /// The same of a HelmOp.
-    FleetHelm,
-    /// None of its own: a Bundle deletes its BundleDeployments.
-    FleetBundle,
-    /// `spec.options.keepResources` of a BundleDeployment.
-    FleetDeployment,
-    /// None: k3s uninstalls the chart.
-    HelmChart,
-    /// `spec.noopDelete`.
-    Kapp,
-    /// None: the operator deletes the control plane.
-    IstioOperator,
-    /// `spec.deleteStrategy.type`.
-    Portworx,
-    /// `spec.databaseReclaimPolicy`.
-    CloudNativePg,
-    /// `spec.cleanupPolicy`.
-    MariaDb,
-    /// `spec.pools[].reclaimStorage`, once the Tenant is gone.
-    Minio,
-    /// `spec.reclaimPolicy` of an ObjectBucket; a claim names that.
-    Bucket,
-    /// `spec.uninstallStrategy`.
-    KubeVirt,
-    /// The same of a CDI.
-    Cdi,
-    /// None: Rancher deletes the Node that `status.nodeName` names.
-    RancherNode,
-    /// None: Capsule deletes the Namespaces of a Tenant.
-    Capsule,
-    /// None: KubeVela deletes an Application's ResourceTrackers.
-    KubeVela,
-    /// None: KubeVela deletes what a ResourceTracker lists.
-    KubeVelaTracker,
-    /// None: it has the finalizer only if its annotation says so.
-    ConfigSync,
-    /// None: OpenShift deletes the Node that `status.nodeRef` names.
-    OpenShiftMachine,
-    /// What Config Sync applies for a RootSync or RepoSync of this name.
-    ConfigSyncGroup,
-    /// The Secret of a Certificate.
-    Certificate,
-    /// `spec.preserveOnDelete`.
-    Hive,
-    /// `spec.cleanPolicy`.
-    TidbBackup,
-    /// `spec.deletionPolicy`, formerly `spec.terminationPolicy`.
-    KubeDb,
-}
-
-/// A policy that is one field.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Setting {
-    policy: Policy,
-    /// The field, and what else of the object counts.
-    #[serde(borrow)]
-    fields: Vec<&'static str>,
-    does: Does,
-    /// Why the controller keeps what the object stands for.
-    why: &'static str,
-    /// The value that makes it keep that; `None`: nobody can set it.
-    keep: Option<Value>,
-    #[serde(rename = "source")]
-    _source: Remark,
-    #[serde(default, rename = "remark")]
-    _remark: Remark,
-}
-
-/// When a controller acts, by the value of the field.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Does {
-    /// With these only.
-    ActWith(#[serde(borrow)] Vec<&'static str>),
-    /// With all others.
-    KeepWith(&'static str),
-}
 
 const KUBE_DB: &[&str] = &["spec.deletionPolicy", "spec.terminationPolicy"];
 

@@ -1,78 +1,13 @@
 //! Objects that keep another: as long as they are there, its controller leaves its finalizer alone (R9.40).
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    operators::{Kind, OPERATORS, Remark, kinds},
+    operators::{Kind, KnownUsers, Naming, OPERATORS},
     pauses::matches_pattern,
 };
 
-/// What keeps a finalizer in its place.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct KnownUsers {
-    /// One `*` matches any text.
-    finalizer: &'static str,
-    /// The kind of what they keep; empty: any.
-    #[serde(default)]
-    of: &'static str,
-    /// Their groups and kinds; `*` is the group of the object that they keep.
-    #[serde(deserialize_with = "kinds")]
-    pub kinds: Vec<Kind>,
-    #[serde(default)]
-    pub naming: Naming,
-    /// They keep it as long as nobody deletes them; otherwise, until they are gone.
-    #[serde(default)]
-    pub only_living: bool,
-    /// They are lost without it: nobody should remove the finalizer by hand before they are gone.
-    #[serde(default)]
-    pub need_it: bool,
-    /// Where its own policy has `true` in this field, they don't keep it.
-    #[serde(default)]
-    pub unless: &'static str,
-    #[serde(rename = "source")]
-    _source: Remark,
-    #[serde(default, rename = "remark")]
-    _remark: Remark,
-}
-
-/// How users name what they use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Naming {
-    /// Not at all: they use what is in their namespace.
-    #[default]
-    Namespace,
-    /// By a label with this key.
-    Label(&'static str),
-    /// The object that they keep names them, by a label with this key.
-    LabelOfKept(&'static str),
-    /// By a field of theirs; lists on the way to it are read through.
-    Field(&'static str),
-    /// By a field of theirs; without it, they use what has this name.
-    FieldOr(&'static str, &'static str),
-    /// By fields with its namespace and its name; without the second: they use what is in that namespace.
-    Fields(&'static str, &'static str),
-    /// By what their own facts say.
-    Fact,
-    /// By what the facts of the object that they keep say.
-    OfKept,
-    /// By what a running operation of theirs has made, anywhere.
-    Operation,
-}
-
 const APPLICATION: Kind = ("argoproj.io", "Application");
-
-/// What a controller creates in the namespace of an object before it removes a finalizer.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct CreatedFirst {
-    finalizer: &'static str,
-    what: &'static str,
-    #[serde(rename = "source")]
-    _source: Remark,
-}
 
 /// What the controller of this finalizer must create first, if anything.
 pub(crate) fn creates_first(finalizer: &str) -> Option<&'static str> {
