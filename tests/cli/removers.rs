@@ -306,9 +306,9 @@ fn the_group_tells_where_the_finalizer_does_not() {
         (("acme.io/v1", "Widget"), "kopf.zalando.org/KopfFinalizerMarker", "acme-operator", "postgres-operator"),
         (("acme.io/v1", "Widget"), "helm.sdk.operatorframework.io/uninstall-release", "acme-operator", "helm-operator"),
         (
-            ("cassandra.datastax.com/v1beta1", "CassandraDatacenter"),
-            "finalizer.cassandra.datastax.com",
-            "cass-operator",
+            ("couchbeam.acme.com/v1beta1", "CouchbeamDatacenter"),
+            "finalizer.couchbeam.acme.com",
+            "couch-operator",
             "other-operator",
         ),
         (
@@ -318,9 +318,9 @@ fn the_group_tells_where_the_finalizer_does_not() {
             "other",
         ),
         (
-            ("rabbitmq.com/v1beta1", "RabbitmqCluster"),
-            "deletion.finalizers.rabbitmqclusters.rabbitmq.com",
-            "rabbitmq-cluster-operator",
+            ("hopmq.com/v1beta1", "HopmqCluster"),
+            "deletion.finalizers.hopmqclusters.hopmq.com",
+            "hopmq-cluster-operator",
             "other-operator",
         ),
     ];
@@ -329,15 +329,11 @@ fn the_group_tells_where_the_finalizer_does_not() {
         depends(&ran, &format!("Deployment/{own} -n vault may be its controller"));
     }
     // What the operator makes for the object is no operator.
-    let mut server = running("rabbitmq-operator");
+    let mut server = running("hopmq-operator");
     server["metadata"]["ownerReferences"] =
-        json!([{"apiVersion": "rabbitmq.com/v1beta1", "kind": "RabbitmqCluster", "name": "two", "uid": "two"}]);
-    let ran = plan(
-        ("rabbitmq.com/v1beta1", "RabbitmqCluster"),
-        "deletion.finalizers.rabbitmqclusters.rabbitmq.com",
-        &[server],
-    );
-    says_not(&ran, &["Deployment/rabbitmq-operator"]);
+        json!([{"apiVersion": "hopmq.com/v1beta1", "kind": "HopmqCluster", "name": "two", "uid": "two"}]);
+    let ran = plan(("hopmq.com/v1beta1", "HopmqCluster"), "deletion.finalizers.hopmqclusters.hopmq.com", &[server]);
+    says_not(&ran, &["Deployment/hopmq-operator"]);
     // k3s runs it within its server.
     let chart = ("helm.cattle.io/v1", "HelmChart");
     let ran =

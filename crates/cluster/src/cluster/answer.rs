@@ -12,6 +12,9 @@ use super::{
     protobuf::{self, Field, Read},
 };
 
+/// The largest answer that is no list: discovery, or one object. etcd stores objects of at most some megabytes.
+pub(super) const LARGEST_ANSWER: usize = 64 << 20;
+
 /// Bytes that can't be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

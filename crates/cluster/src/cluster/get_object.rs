@@ -19,11 +19,11 @@ use gc_core::model::{
 
 use super::{
     Connection,
-    answer::{Answer, Malformed},
+    answer::{Answer, LARGEST_ANSWER, Malformed},
     error::Failure,
     json,
     path::{self, ObjectPath},
-    request::{JSON, LARGEST_ANSWER, METADATA, METADATA_LIST},
+    request::{JSON, METADATA, METADATA_LIST},
 };
 
 /// The number of parallel requests: enough to hide the latency, few enough not to load the API server.

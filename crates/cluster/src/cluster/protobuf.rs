@@ -12,9 +12,8 @@ use gc_core::model::{
 };
 
 use super::{
-    answer::{Malformed, Page},
+    answer::{LARGEST_ANSWER, Malformed, Page},
     json,
-    request::LARGEST_ANSWER,
 };
 
 /// The first bytes of every protobuf body of the API server.

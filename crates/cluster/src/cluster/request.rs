@@ -14,7 +14,7 @@ use crate::bounded;
 
 use super::{
     Connection, Exchange, ReadEvent,
-    answer::{Answer, Malformed, is_protobuf},
+    answer::{Answer, LARGEST_ANSWER, Malformed, is_protobuf},
     clock,
     credentials::Lease,
     error::Failure,
@@ -25,8 +25,6 @@ use super::{
 const LARGEST_RESERVE: usize = 16 << 20;
 /// The largest list to read at once, decompressed: far more than everything that an API server may hold.
 pub(super) const LARGEST_LIST: usize = if cfg!(test) { 64 << 20 } else { 2 << 30 };
-/// The largest other answer: discovery, or one object. etcd stores objects of at most some megabytes.
-pub(super) const LARGEST_ANSWER: usize = 64 << 20;
 
 /// Metadata of a list's items, in protobuf if the server supports it, else in JSON.
 pub(super) const METADATA_LIST: &str = concat!(

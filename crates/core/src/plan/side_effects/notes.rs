@@ -207,8 +207,8 @@ const OF_A_POD: &str = "names what goes in this delete: its containers that run 
     unable to start, or to start again";
 
 /// What a pod, or a workload's or CronJob's pods, lose with the Secret of a ServiceAccount's token.
-const TOKEN: &str = "names a Secret that goes in this delete, with the token of a ServiceAccount: the API server refuses \
-    that token from then on, also to pods that run, and no other pod of it can start";
+const TOKEN: &str = "names a Secret that goes in this delete, with the token of a ServiceAccount: the API server \
+    refuses that token from then on, also to pods that run, and no other pod of it can start";
 
 /// What an object loses with what it names.
 fn loss(named: &Required) -> NoteKind {
