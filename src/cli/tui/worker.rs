@@ -393,7 +393,7 @@ fn delete_command(
     propagation: Propagation,
 ) -> Option<ShellCommand> {
     let by_namespace = grouped(targets.iter().map(|target| snapshot.object(*target)).map(|it| (it.namespace, it)));
-    let policy = (propagation != Propagation::default()).then(|| propagation.flag());
+    let policy = propagation.flag_if_needed();
     let mut all: Option<ShellCommand> = None;
     for (namespace, objects) in by_namespace {
         let mut command = delete.clone();

@@ -75,7 +75,7 @@ impl<'a> BlastRadius<'a> {
         let next = rows.first().and_then(|worst| {
             let plan = kubectl.plugin("plan").arg(word_of(snapshot, worst.object)?);
             let plan = plan.in_namespace(snapshot.namespace(worst.object))?;
-            Some(plan.args((propagation != Propagation::default()).then(|| propagation.flag())))
+            Some(plan.args(propagation.flag_if_needed()))
         });
         BlastRadius { snapshot, propagation, rows, total, verdicts, namespace, next }
     }

@@ -58,12 +58,12 @@ impl<'p> Pages<'p> {
 
     /// The request for the whole list, if that is better than further pages after this one.
     pub(super) fn whole(&self, page: &Page) -> Option<String> {
-        let at_once = NEXT_PAGES as u64 + 1..=MOST_AT_ONCE;
-        let version = Some(&*page.resource_version).filter(|version| !version.is_empty());
-        let since = version.filter(|_| {
-            !self.is_in_pages && self.next.is_none() && page.remaining.is_some_and(|more| at_once.contains(&more))
-        })?;
-        let [path, version] = [self.path, &*path::encoded(since)];
+        let is_first = !self.is_in_pages && self.next.is_none();
+        let is_better = page.remaining.is_some_and(|more| more > NEXT_PAGES as u64 && more <= MOST_AT_ONCE);
+        if !is_first || !is_better || page.resource_version.is_empty() {
+            return None;
+        }
+        let (path, version) = (self.path, path::encoded(&page.resource_version));
         let query = if self.query.is_empty() { String::new() } else { format!("{}&", self.query) };
         Some(format!("{path}?{query}resourceVersion={version}&resourceVersionMatch=NotOlderThan"))
     }

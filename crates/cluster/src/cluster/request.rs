@@ -153,16 +153,19 @@ impl Connection {
             if !is_protobuf(&stream.content_type) {
                 return Err(Failure::Malformed("a list that is not protobuf".to_owned()));
             }
-            let (mut bytes, mut taken) = (0, Ok(()));
-            while taken.is_ok()
-                && stream
-                    .more(|piece| {
-                        bytes += piece.len();
-                        taken = if bytes > LARGEST_LIST { Err(too_large(LARGEST_LIST)) } else { take(piece) };
-                    })
-                    .await?
-            {}
-            Ok(taken?)
+            let mut bytes = 0;
+            loop {
+                let mut taken = Ok(());
+                let read = |piece: &[u8]| {
+                    bytes += piece.len();
+                    taken = if bytes > LARGEST_LIST { Err(too_large(LARGEST_LIST)) } else { take(piece) };
+                };
+                let more = stream.more(read).await?;
+                taken?;
+                if !more {
+                    return Ok(());
+                }
+            }
         })
         .await
     }

@@ -23,4 +23,10 @@ impl Propagation {
     pub fn flag(self) -> String {
         format!("--cascade={}", self.name().to_lowercase())
     }
+
+    /// The same, unless it is the default.
+    #[must_use]
+    pub fn flag_if_needed(self) -> Option<String> {
+        (self != Propagation::default()).then(|| self.flag())
+    }
 }
